@@ -78,8 +78,8 @@ const usualGroups: readonly TestGroup[] = [
 
 /** Files of the usual run that have more cases where recordings are. */
 const alsoRecorded = [
-  'packages/core/src/dialects/laws.test.ts',
-  'packages/core/test/refusals/refusals.test.ts',
+  'packages/dialects/src/laws.test.ts',
+  'packages/providers/test/refusals/refusals.test.ts',
   'packages/testing/test/recorded.test.ts',
   'packages/testing/test/recorded/*.test.ts',
 ]
@@ -95,8 +95,11 @@ const groups = groupsOfRun[run ?? ''] ?? usualGroups
 if (!existsSync(new URL('packages/client/src/generated', import.meta.url)))
   execFileSync('node', ['--conditions=signalbox-source', new URL('packages/client/tools/generate.ts', import.meta.url).pathname])
 
-/** For tests of the packages that it depends on: as their dependency it would make a cycle, which no build order has. */
-const alias = [{ find: /^@signalbox\/testing$/, replacement: new URL('packages/testing/src/index.ts', import.meta.url).pathname }]
+/** For tests of the packages that they depend on: as their dependencies they would make a cycle, which no build order has. */
+const alias = ['testing', 'gateway', 'providers', 'workspaces'].map(name => ({
+  find: new RegExp(`^@signalbox/${name}$`),
+  replacement: new URL(`packages/${name}/src/index.ts`, import.meta.url).pathname,
+}))
 
 export default defineConfig({
   resolve: { conditions, alias },

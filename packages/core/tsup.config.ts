@@ -2,16 +2,14 @@ import { library } from '../testing/tools/build/library.ts'
 
 export default library({
   entry: {
-    index: 'src/index.ts',
-    'protocol/index': 'src/protocol/index.ts',
-    'dialects/index': 'src/dialects/index.ts',
-    'providers/index': 'src/providers/index.ts',
-    'errors/index': 'src/errors/index.ts',
-    'runtime/index': 'src/runtime/index.ts',
-    'management/index': 'src/management/index.ts',
-    'resources/index': 'src/resources/index.ts',
+    'access/index': 'src/access/index.ts',
+    'metering/index': 'src/metering/index.ts',
     'request/index': 'src/request/index.ts',
-    'in-process/index': 'src/in-process/index.ts',
-    'sse/index': 'src/sse/index.ts',
+    'request/compaction/index': 'src/request/compaction/index.ts',
+    'request/dry-run/index': 'src/request/dry-run/index.ts',
+    'resources/index': 'src/resources/index.ts',
+    'routing/index': 'src/routing/index.ts',
+    'runtime/index': 'src/runtime/index.ts',
+    'upstream/index': 'src/upstream/index.ts',
   },
 })

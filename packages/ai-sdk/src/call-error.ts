@@ -1,5 +1,5 @@
 import { APICallError, type LanguageModelV4CallOptions } from '@ai-sdk/provider'
-import { budgetHeaders, errorBody, type GatewayError, isGatewayError, isRetryPointless, retryWaitMs } from '@signalbox/core/errors'
+import { budgetHeaders, errorBody, type GatewayError, isGatewayError, isRetryPointless, retryWaitMs } from '@signalbox/dialects/errors'
 import { encodeError } from './dialect/index.ts'
 
 /** One model call. */

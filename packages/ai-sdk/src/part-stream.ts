@@ -1,5 +1,5 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
-import type { Reply } from '@signalbox/core'
+import type { Reply } from '@signalbox/core/request'
 import type { PartWriter } from './dialect/index.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { type EmbeddingModelV4, type ImageModelV4, type LanguageModelV4, NoSuchModelError, type ProviderV4 } from '@ai-sdk/provider'
-import type { Gateway } from '@signalbox/core'
+import type { Gateway } from '@signalbox/gateway'
 import { createLanguageModel, type ModelSettings } from './language-model.ts'
 
 export type { ModelSettings } from './language-model.ts'

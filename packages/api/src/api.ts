@@ -1,6 +1,6 @@
-import type { EndUserOf } from '@signalbox/core/management'
-import type { Source } from '@signalbox/core/protocol'
-import type { Awaitable } from '@signalbox/core/runtime'
+import type { EndUserOf } from '@signalbox/core/access'
+import type { Source } from '@signalbox/dialects/protocol'
+import type { Awaitable } from '@signalbox/storage'
 import type { WebSocketOffer, WebSocketTurn } from './websocket/port.ts'
 
 /** An HTTP request as plain values. */

@@ -1,5 +1,5 @@
-import type { Gateway } from '@signalbox/core'
-import { checkOptionTable, type OptionTable, type OptionTableOf } from '@signalbox/core/errors'
+import type { Gateway } from '@signalbox/gateway'
+import { checkOptionTable, type OptionTable, type OptionTableOf } from '@signalbox/storage/option-table'
 import type { ClientLimits } from './client-limits.ts'
 import type { ApiOptions } from './settings.ts'
 import type { WebSocketLimits } from './websocket/limits.ts'

@@ -1,5 +1,5 @@
-import { budgetHeaders, codeRow, type ErrorCode, type GatewayError, isRetryPointless, retryWaitMs } from '@signalbox/core/errors'
-import type { Warning } from '@signalbox/core/protocol'
+import { budgetHeaders, codeRow, type ErrorCode, type GatewayError, isRetryPointless, retryWaitMs } from '@signalbox/dialects/errors'
+import type { Warning } from '@signalbox/dialects/protocol'
 import type { ApiRequest } from './api.ts'
 import type { DocumentedHeaders, HeaderName } from './response-headers.ts'
 

@@ -1,4 +1,4 @@
-import { dayMs } from '@signalbox/core/protocol'
+import { dayMs } from '@signalbox/dialects/protocol'
 import type { ApiReply } from './api.ts'
 import { json } from './json-reply.ts'
 import type { Call } from './route.ts'

@@ -1,5 +1,5 @@
-import { GatewayError, isGatewayError } from '@signalbox/core/errors'
-import type { IdempotencyEntry, StoredReply } from '@signalbox/core/management'
+import { GatewayError, isGatewayError } from '@signalbox/dialects/errors'
+import type { IdempotencyEntry, StoredReply } from '@signalbox/workspaces'
 import type { ApiReply } from './api.ts'
 import type { IdempotentRequest, WorkspaceRoute } from './route.ts'
 import { takesIdempotencyKey } from './route-facts.ts'

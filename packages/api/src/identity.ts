@@ -1,6 +1,6 @@
-import type { Caller } from '@signalbox/core'
-import { budgetHeaders } from '@signalbox/core/errors'
 import { callerBudgetFields, profileOf, toReply } from '@signalbox/core/resources'
+import { budgetHeaders } from '@signalbox/dialects/errors'
+import type { Caller } from '@signalbox/gateway'
 import type { ApiReply } from './api.ts'
 import { json } from './json-reply.ts'
 import type { Call } from './route.ts'

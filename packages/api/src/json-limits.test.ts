@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { checkBody } from '@signalbox/core/in-process'
-import type { JsonObject } from '@signalbox/core/protocol'
-import { bodyCaps } from '@signalbox/core/protocol'
+import type { JsonObject } from '@signalbox/dialects/protocol'
+import { bodyCaps } from '@signalbox/dialects/protocol'
+import { checkBody } from '@signalbox/gateway/in-process'
 import { describe, expect, test, vi } from 'vitest'
 import { parseBody } from './body.ts'
 

@@ -1,5 +1,5 @@
-import { GatewayError } from '@signalbox/core/errors'
-import { bodyCaps } from '@signalbox/core/protocol'
+import { GatewayError } from '@signalbox/dialects/errors'
+import { bodyCaps } from '@signalbox/dialects/protocol'
 
 // The number of values is checked in the text if it might be too large, because parsing ten million empty arrays takes seconds.
 

@@ -1,4 +1,4 @@
-import { GatewayError } from '@signalbox/core/errors'
+import { GatewayError } from '@signalbox/dialects/errors'
 import type { Match, Matcher, Route } from './route.ts'
 
 interface Place {

@@ -1,4 +1,4 @@
-import { GatewayError } from '@signalbox/core/errors'
+import { GatewayError } from '@signalbox/dialects/errors'
 import type { ApiRequest } from './api.ts'
 import type { Cors } from './settings.ts'
 

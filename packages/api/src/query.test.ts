@@ -1,4 +1,4 @@
-import { GatewayError } from '@signalbox/core/errors'
+import { GatewayError } from '@signalbox/dialects/errors'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type QueryParameter, readQuery, timeOf } from './query.ts'

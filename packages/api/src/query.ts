@@ -1,5 +1,6 @@
-import { GatewayError, similarNames } from '@signalbox/core/errors'
-import { isUtcTime } from '@signalbox/core/protocol'
+import { GatewayError } from '@signalbox/dialects/errors'
+import { isUtcTime } from '@signalbox/dialects/protocol'
+import { similarNames } from '@signalbox/storage/similar-names'
 import { didYouMean } from './suggest.ts'
 
 /** A query parameter of a row. */

@@ -1,5 +1,5 @@
-import type { Gateway } from '@signalbox/core'
-import type { Outcome, ResponseMetadata, Usage } from '@signalbox/core/protocol'
+import type { Outcome, ResponseMetadata, Usage } from '@signalbox/dialects/protocol'
+import type { Gateway } from '@signalbox/gateway'
 import type { ApiRequest } from './api.ts'
 
 /** The facts of a completed request. Never contains a secret, a prompt or a response. */

@@ -1,5 +1,5 @@
-import type { ErrorCode } from '@signalbox/core/errors'
 import { immutableNames } from '@signalbox/core/resources'
+import type { ErrorCode } from '@signalbox/dialects/errors'
 import type { Route } from './route.ts'
 import { refusesUnknownParameters, takesIdempotencyKey } from './route-facts.ts'
 

@@ -1,4 +1,4 @@
-import { sessionTokenPrefix } from '@signalbox/core/protocol'
+import { sessionTokenPrefix } from '@signalbox/dialects/protocol'
 import type { ApiRequest } from './api.ts'
 
 const bearer = /^bearer +([\x21-\x2b\x2d-\x7e]{1,512})$/i

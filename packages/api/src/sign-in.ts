@@ -1,6 +1,7 @@
-import { GatewayError } from '@signalbox/core/errors'
-import type { EndUserOf } from '@signalbox/core/management'
-import type { Awaitable, Clock } from '@signalbox/core/runtime'
+import type { EndUserOf } from '@signalbox/core/access'
+import type { Clock } from '@signalbox/core/runtime'
+import { GatewayError } from '@signalbox/dialects/errors'
+import type { Awaitable } from '@signalbox/storage'
 import type { ApiReply, ApiRequest, SignedIn } from './api.ts'
 
 /**

@@ -1,6 +1,6 @@
-import { GatewayError } from '@signalbox/core/errors'
-import type { ClientDialect } from '@signalbox/core/protocol'
 import { asIterator } from '@signalbox/core/runtime'
+import { GatewayError } from '@signalbox/dialects/errors'
+import type { ClientDialect } from '@signalbox/dialects/protocol'
 import { assert, expect, test } from 'vitest'
 import { delta, type Fake, fakeGateway, goodKey } from '../test/fake-gateway.ts'
 import { type ApiReply, type ApiRequest, createApi } from './index.ts'

@@ -1,4 +1,4 @@
-import type { Gateway } from '@signalbox/core'
+import type { Gateway } from '@signalbox/gateway'
 import type { ClientLimits } from './client-limits.ts'
 
 /** The measurement of one upload, started by `watchUpload`. */

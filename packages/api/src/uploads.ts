@@ -1,5 +1,5 @@
-import type { Caller } from '@signalbox/core'
-import { GatewayError } from '@signalbox/core/errors'
+import { GatewayError } from '@signalbox/dialects/errors'
+import type { Caller } from '@signalbox/gateway'
 import type { Settings } from './settings.ts'
 
 // An allowance of bytes and not of requests: 200 slots of 32 MiB are 6 GB. Announced lengths are claimed at once and released when the

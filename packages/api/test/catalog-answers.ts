@@ -1,4 +1,4 @@
-import { capabilities } from '@signalbox/core/protocol'
+import { capabilities } from '@signalbox/dialects/protocol'
 
 // What the catalog of these tests looks like from outside.
 

@@ -1,5 +1,5 @@
-import { clientDialects } from '@signalbox/core/dialects'
-import type { Model } from '@signalbox/core/protocol'
+import { clientDialects } from '@signalbox/dialects'
+import type { Model } from '@signalbox/dialects/protocol'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import { catalogRoutes } from '../src/catalog/routes.ts'

@@ -1,7 +1,7 @@
-import { createGateway, type Gateway, type GatewayOptions } from '@signalbox/core'
-import type { Model, Offer, Provider, ProviderFacts } from '@signalbox/core/protocol'
-import { compatible } from '@signalbox/core/providers'
 import { webClock } from '@signalbox/core/runtime'
+import type { Model, Offer, Provider, ProviderFacts } from '@signalbox/dialects/protocol'
+import { createGateway, type Gateway, type GatewayOptions } from '@signalbox/gateway'
+import { compatible } from '@signalbox/providers'
 
 // A small catalog, with known and unknown facts, and requests for it.
 

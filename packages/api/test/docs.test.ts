@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { codes } from '@signalbox/core/errors'
 import { scopes } from '@signalbox/core/resources'
+import { codes } from '@signalbox/dialects/errors'
 import { expect, test } from 'vitest'
 import type { Route } from '../src/route.ts'
 import { allRoutes as routes } from '../src/routes.ts'

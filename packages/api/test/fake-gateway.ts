@@ -1,5 +1,5 @@
-import type { Caller, Gateway, Reply } from '@signalbox/core'
-import { GatewayError } from '@signalbox/core/errors'
+import { sourceOf, webClock, webIds } from '@signalbox/core/runtime'
+import { GatewayError } from '@signalbox/dialects/errors'
 import type {
   ClientDialect,
   InferenceEvent,
@@ -8,8 +8,8 @@ import type {
   JsonObject,
   Model,
   ResponseMetadata,
-} from '@signalbox/core/protocol'
-import { sourceOf, webClock, webIds } from '@signalbox/core/runtime'
+} from '@signalbox/dialects/protocol'
+import type { Caller, Gateway, Reply } from '@signalbox/gateway'
 import { offersHere } from '../src/catalog/offers.ts'
 
 export const goodKey = 'ak_good'

@@ -1,4 +1,4 @@
-import { type ErrorCode, GatewayError } from '@signalbox/core/errors'
+import { type ErrorCode, GatewayError } from '@signalbox/dialects/errors'
 import { describe, expect, test } from 'vitest'
 import { checkRows } from '../../testing/test/check-rows.ts'
 import { type ApiReply, createApi } from '../src/index.ts'

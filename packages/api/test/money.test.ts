@@ -1,4 +1,4 @@
-import { budgetHeaders } from '@signalbox/core/errors'
+import { budgetHeaders } from '@signalbox/dialects/errors'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { centsOf, dollarsOf } from '../src/management/money.ts'

@@ -1,5 +1,5 @@
-import { clientDialects } from '@signalbox/core/dialects'
-import type { Model } from '@signalbox/core/protocol'
+import { clientDialects } from '@signalbox/dialects'
+import type { Model } from '@signalbox/dialects/protocol'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Api, type ApiReply, createApi } from '../src/index.ts'

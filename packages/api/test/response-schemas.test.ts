@@ -1,6 +1,6 @@
-import { clientDialects } from '@signalbox/core/dialects'
-import type { InferenceEvent, InferenceResponse, Item, Outcome } from '@signalbox/core/protocol'
 import { asIterator } from '@signalbox/core/runtime'
+import { clientDialects } from '@signalbox/dialects'
+import type { InferenceEvent, InferenceResponse, Item, Outcome } from '@signalbox/dialects/protocol'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { createApi } from '../src/index.ts'

@@ -1,7 +1,6 @@
-import { createGateway, type Gateway } from '@signalbox/core'
-import type { Model } from '@signalbox/core/protocol'
-import { compatible } from '@signalbox/core/providers'
-import type { Transport } from '@signalbox/core/runtime'
+import type { Model, Transport } from '@signalbox/dialects/protocol'
+import { createGateway, type Gateway } from '@signalbox/gateway'
+import { compatible } from '@signalbox/providers'
 import type { Storage } from '@signalbox/storage'
 import { type Dialect, dialects } from './dialects.ts'
 

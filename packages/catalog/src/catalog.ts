@@ -1,4 +1,4 @@
-import type { Model } from '@signalbox/core/protocol'
+import type { Model } from '@signalbox/dialects/protocol'
 import { head, lines } from './data/models-and-prices.ts'
 import { type Catalog, mayBeSold, unpackCatalog } from './stored.ts'
 

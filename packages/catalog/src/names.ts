@@ -1,4 +1,4 @@
-import type { Model } from '@signalbox/core/protocol'
+import type { Model } from '@signalbox/dialects/protocol'
 import { formatPath } from './fault.ts'
 import type { Catalog } from './stored.ts'
 

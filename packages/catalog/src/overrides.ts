@@ -1,4 +1,4 @@
-import type { Model, Offer, ProviderFacts } from '@signalbox/core/protocol'
+import type { Model, Offer, ProviderFacts } from '@signalbox/dialects/protocol'
 import { similarNames } from '@signalbox/storage/similar-names'
 import { deepFreeze } from './deep-freeze.ts'
 import { formatPath, throwIfAny } from './fault.ts'

@@ -1,4 +1,4 @@
-import type { Model, Offer, Price, ProviderFacts } from '@signalbox/core/protocol'
+import type { Model, Offer, Price, ProviderFacts } from '@signalbox/dialects/protocol'
 import { deepFreeze } from './deep-freeze.ts'
 
 // The storage format of the built-in catalog, written by tools/pack.ts: sets that many models share are stored once and referenced by name,

@@ -1,4 +1,4 @@
-import type { Offer, Price } from '@signalbox/core/protocol'
+import type { Offer, Price } from '@signalbox/dialects/protocol'
 import { describe, expect, test } from 'vitest'
 import { catalog } from '../src/index.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Offer, Price, Rates } from '@signalbox/core/protocol'
+import type { Offer, Price, Rates } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
 import { catalog, overridden } from '../src/index.ts'
 import { catalogText, readCatalog, readOverrides } from '../src/schema/index.ts'

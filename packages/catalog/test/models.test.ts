@@ -1,4 +1,4 @@
-import { abilities } from '@signalbox/core/protocol'
+import { abilities } from '@signalbox/dialects/protocol'
 import { describe, expect, test } from 'vitest'
 import { catalog, catalogModels } from '../src/index.ts'
 

@@ -1,4 +1,4 @@
-import type { Model, Offer, ProviderFacts } from '@signalbox/core/protocol'
+import type { Model, Offer, ProviderFacts } from '@signalbox/dialects/protocol'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { CatalogError, catalog, type Overrides, overridden } from '../src/index.ts'

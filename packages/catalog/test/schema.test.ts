@@ -1,4 +1,4 @@
-import { abilities } from '@signalbox/core/protocol'
+import { abilities } from '@signalbox/dialects/protocol'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Catalog, CatalogError, catalog, type Overrides } from '../src/index.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Model, Offer } from '@signalbox/core/protocol'
+import type { Model, Offer } from '@signalbox/dialects/protocol'
 import { catalog } from '../src/index.ts'
 
 /** Another source's facts about a model at its vendor. Prices in USD per million tokens; 0 if there is none. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { providerDialects } from '@signalbox/core/dialects'
-import { withWireNames } from '@signalbox/core/protocol'
+import { providerDialects } from '@signalbox/dialects'
+import { withWireNames } from '@signalbox/dialects/protocol'
 import { catalog } from '../src/index.ts'
 import { type Checked, checked } from './findings.ts'
 

@@ -1,4 +1,4 @@
-import { dayMs, type Model, type Offer, type Price, type Rates } from '@signalbox/core/protocol'
+import { dayMs, type Model, type Offer, type Price, type Rates } from '@signalbox/dialects/protocol'
 import { type Catalog, CatalogError, staleDays } from '../src/index.ts'
 import { readCatalog } from '../src/schema/index.ts'
 

@@ -1,6 +1,6 @@
 import { renameSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Model, Offer, ProviderFacts } from '@signalbox/core/protocol'
+import type { Model, Offer, ProviderFacts } from '@signalbox/dialects/protocol'
 import type { Catalog } from '../src/stored.ts'
 import { usualSource } from '../src/stored.ts'
 

@@ -1,5 +1,5 @@
-import { type Gateway, isGatewayError } from '@signalbox/core'
 import type { Logger } from '@signalbox/core/runtime'
+import { type Gateway, isGatewayError } from '@signalbox/gateway'
 import type { Storage } from '@signalbox/storage'
 import type { Config } from './schema.ts'
 

@@ -1,5 +1,5 @@
-import type { Provider } from '@signalbox/core/protocol'
-import * as known from '@signalbox/core/providers'
+import type { Provider } from '@signalbox/dialects/protocol'
+import * as known from '@signalbox/providers'
 import { type Access, apiKeysIn, type ProviderAccess } from './access.ts'
 import { readServiceAccount } from './service-account.ts'
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { codeNameOf, wireNameOf } from '@signalbox/core/protocol'
+import { codeNameOf, wireNameOf } from '@signalbox/dialects/protocol'
 import { presentName } from '@signalbox/storage/option-table'
 import type * as z from 'zod/v4'
 import { type Environment, type Flags, overridesIn, settingOf, withOverrides } from './environment.ts'

@@ -1,5 +1,5 @@
 import { type Catalog, sold } from '@signalbox/catalog'
-import { type Model, type Offer, type Provider, type ProviderFacts, withCodeNames } from '@signalbox/core/protocol'
+import { type Model, type Offer, type Provider, type ProviderFacts, withCodeNames } from '@signalbox/dialects/protocol'
 import { catalogFor } from './catalog.ts'
 import { invalidField } from './fault.ts'
 import type { Config } from './schema.ts'

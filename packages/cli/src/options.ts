@@ -1,5 +1,5 @@
-import type { GatewayOptions } from '@signalbox/core'
-import { type CodeNames, withCodeNames } from '@signalbox/core/protocol'
+import { type CodeNames, withCodeNames } from '@signalbox/dialects/protocol'
+import type { GatewayOptions } from '@signalbox/gateway'
 import type { ServeOptions } from '@signalbox/node-http'
 import { type Config, gatewayLimits, serverLimits, webSocketLimits } from './schema.ts'
 import { gatewayTimeouts, serverTimeouts } from './schema-timeouts.ts'

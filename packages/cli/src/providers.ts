@@ -1,6 +1,6 @@
-import type { BuiltInDialect } from '@signalbox/core/dialects'
-import { type Provider, wireNameOf } from '@signalbox/core/protocol'
-import { compatible } from '@signalbox/core/providers'
+import type { BuiltInDialect } from '@signalbox/dialects'
+import { type Provider, wireNameOf } from '@signalbox/dialects/protocol'
+import { compatible } from '@signalbox/providers'
 import {
   type Access,
   type AccessField,

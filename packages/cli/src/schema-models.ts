@@ -1,5 +1,5 @@
-import { type BuiltInDialect, providerDialects } from '@signalbox/core/dialects'
-import { abilities } from '@signalbox/core/protocol'
+import { type BuiltInDialect, providerDialects } from '@signalbox/dialects'
+import { abilities } from '@signalbox/dialects/protocol'
 import * as z from 'zod/v4'
 import {
   amountInUsd,

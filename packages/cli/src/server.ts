@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createGateway, type Gateway } from '@signalbox/core'
+import { createGateway, type Gateway } from '@signalbox/gateway'
 import { type NodeTransport, nodeTransport, type RunningServer, serve } from '@signalbox/node-http'
 import type { Storage } from '@signalbox/storage'
 import type { ChangeChannel } from '@signalbox/storage/compose'

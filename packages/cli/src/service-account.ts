@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { VertexOptions } from '@signalbox/core/providers'
+import type { VertexOptions } from '@signalbox/providers'
 import { StartError } from './fault.ts'
 
 type ServiceAccount = NonNullable<VertexOptions['serviceAccount']>

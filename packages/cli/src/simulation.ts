@@ -1,5 +1,5 @@
-import type { Model, Offer, Provider } from '@signalbox/core/protocol'
-import { simulated } from '@signalbox/core/providers'
+import type { Model, Offer, Provider } from '@signalbox/dialects/protocol'
+import { simulated } from '@signalbox/providers'
 
 // Providers and models of a server without configured providers, to try routing, fallback, streaming and cost offline.
 

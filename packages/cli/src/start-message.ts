@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net'
-import type { Model, Provider } from '@signalbox/core/protocol'
+import type { Model, Provider } from '@signalbox/dialects/protocol'
 
 /** The content of the start message. */
 export interface StartMessage {

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
-import type { Model } from '@signalbox/core/protocol'
 import type { Logger } from '@signalbox/core/runtime'
+import type { Model } from '@signalbox/dialects/protocol'
 import type { Config } from './schema.ts'
 
 /** Milliseconds between checks of the catalog file. */

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { catalog } from '@signalbox/catalog'
-import type { Offer, Provider } from '@signalbox/core/protocol'
+import type { Offer, Provider } from '@signalbox/dialects/protocol'
 import { describe, expect, test } from 'vitest'
 import { fieldsOf } from '../src/access.ts'
 import { builtIns } from '../src/built-in.ts'

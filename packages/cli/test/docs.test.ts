@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Provider, Quirks } from '@signalbox/core/protocol'
+import type { Provider, Quirks } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
 import { type Access, type AccessField, fieldsOf } from '../src/access.ts'
 import { type BuiltIn, builtIns } from '../src/built-in.ts'
@@ -83,12 +83,12 @@ const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 /** The page as the tables say it should be. `UPDATE_DOCS=1 pnpm test docs` writes it. */
 const page = `# Providers
 
-Written from \`packages/core/src/providers\` and \`packages/cli/src/built-in.ts\`; a test keeps it true.
+Written from \`packages/providers/src\` and \`packages/cli/src/built-in.ts\`; a test keeps it true.
 
 The standalone server turns a provider on where its variables are set; \`providers\` of the config says the same by field. What a
 provider refuses is left out of what it is told, and the caller reads a warning about it. Facts about single models are finer than
 this page: they stand beside each provider's row and in the catalog. Which earlier reasoning goes back, and in which field of Chat
-Completions, follows from the family of the model (\`packages/core/src/dialects/chat/reasoning-families.ts\`), else from the field that
+Completions, follows from the family of the model (\`packages/dialects/src/chat/reasoning-families.ts\`), else from the field that
 the provider itself wrote it into; R1 alone gets none.
 
 A key that a workspace brings (BYOK) is looked at as the fifth column says, at the same host as calls with it: where the list of

@@ -1,4 +1,4 @@
-import { createGateway } from '@signalbox/core'
+import { createGateway } from '@signalbox/gateway'
 import type { Storage } from '@signalbox/storage'
 import { expect, vi } from 'vitest'
 import { type Ended, type Fleet, traffic } from './fleet.ts'

@@ -1,6 +1,6 @@
 import { catalog } from '@signalbox/catalog'
-import { providerDialects } from '@signalbox/core/dialects'
-import { type HostedTool, hostedTools, type JsonObject, type Model, type Offer, type Provider } from '@signalbox/core/protocol'
+import { providerDialects } from '@signalbox/dialects'
+import { type HostedTool, hostedTools, type JsonObject, type Model, type Offer, type Provider } from '@signalbox/dialects/protocol'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { fakeClock, testGateway } from '@signalbox/testing'
 import { expect, test } from 'vitest'

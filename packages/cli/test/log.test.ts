@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { anyCharacter } from '../../core/test/any-character.ts'
+import { anyCharacter } from '../../dialects/test/any-character.ts'
 import { createLog, type Log } from '../src/log.ts'
 
 const line = {

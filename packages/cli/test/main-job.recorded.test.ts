@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@signalbox/core/protocol'
+import { isObject, type JsonObject } from '@signalbox/dialects/protocol'
 import { type Recording, recordings, replayProvider } from '@signalbox/testing'
 import OpenAI from 'openai'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { catalog } from '@signalbox/catalog'
-import { createGateway } from '@signalbox/core'
+import { createGateway } from '@signalbox/gateway'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { fakeClock } from '@signalbox/testing'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-import type { Offer, Price } from '@signalbox/core/protocol'
+import type { Offer, Price } from '@signalbox/dialects/protocol'
 
 // The cost of a request by its price page, computed by hand: without product code, and with exact fractions.
 

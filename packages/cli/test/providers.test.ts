@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Provider } from '@signalbox/core/protocol'
+import type { Provider } from '@signalbox/dialects/protocol'
 import { afterAll, describe, expect, test } from 'vitest'
 import { builtIns } from '../src/built-in.ts'
 import type { Environment } from '../src/environment.ts'

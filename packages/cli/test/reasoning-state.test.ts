@@ -1,6 +1,6 @@
 import { catalogModels } from '@signalbox/catalog'
-import type { JsonObject, Model, Offer, Provider } from '@signalbox/core/protocol'
-import { compatible } from '@signalbox/core/providers'
+import type { JsonObject, Model, Offer, Provider } from '@signalbox/dialects/protocol'
+import { compatible } from '@signalbox/providers'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type Client, clients } from '../../core/test/state/clients.ts'
 import { type Answered, ask, type Fixture, openFixture, type Scripted, scripted } from '../../core/test/state/fixture.ts'

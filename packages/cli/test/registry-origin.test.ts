@@ -1,5 +1,5 @@
 import { catalog, sold } from '@signalbox/catalog'
-import { createGateway } from '@signalbox/core'
+import { createGateway } from '@signalbox/gateway'
 import { serve } from '@signalbox/node-http'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { afterAll, expect, test } from 'vitest'

@@ -1,6 +1,6 @@
 import { catalog } from '@signalbox/catalog'
-import { providerDialects } from '@signalbox/core/dialects'
-import type { InferenceRequest, JsonObject, Model, Offer, Provider } from '@signalbox/core/protocol'
+import { providerDialects } from '@signalbox/dialects'
+import type { InferenceRequest, JsonObject, Model, Offer, Provider } from '@signalbox/dialects/protocol'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { fakeClock, testGateway } from '@signalbox/testing'
 import { expect, inject, test } from 'vitest'

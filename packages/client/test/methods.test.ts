@@ -1,5 +1,5 @@
 import { allRoutes as routes } from '@signalbox/api/routes'
-import { createGateway } from '@signalbox/core'
+import { createGateway } from '@signalbox/gateway'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
 

@@ -1,6 +1,6 @@
 import { type Route, allRoutes as routes } from '@signalbox/api/routes'
-import { createGateway } from '@signalbox/core'
 import { toFetchHandler } from '@signalbox/fetch-handler'
+import { createGateway } from '@signalbox/gateway'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { type JsonSchema, typeOf } from './types.ts'
 

@@ -1,4 +1,4 @@
-import type { InferenceEvent } from '@signalbox/core/protocol'
+import type { InferenceEvent } from '@signalbox/dialects/protocol'
 import { describe, expect, test } from 'vitest'
 import { delta, type Fake, fakeGateway, finished, goodKey } from '../../api/test/fake-gateway.ts'
 import { type FetchHandler, toFetchHandler } from './index.ts'

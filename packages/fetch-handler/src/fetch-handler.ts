@@ -1,5 +1,5 @@
 import { pathTest } from '@signalbox/api'
-import type { Gateway } from '@signalbox/core'
+import type { Gateway } from '@signalbox/gateway'
 import { pathBelowMount, routeParamsOf, withoutRouteParams } from './mount.ts'
 import { createResponder, type FetchContext, type FetchOptions, rejectOnAbort } from './responder.ts'
 

@@ -1,5 +1,5 @@
 import { pathTest } from '@signalbox/api'
-import type { Gateway } from '@signalbox/core'
+import type { Gateway } from '@signalbox/gateway'
 import { createResponder, type FetchOptions, rejectOnAbort } from './responder.ts'
 
 /** A function with the signature of the global `fetch`. */

@@ -1,5 +1,5 @@
 import type { ClientLimits } from '@signalbox/api'
-import type { Gateway } from '@signalbox/core'
+import type { Gateway } from '@signalbox/gateway'
 
 /** The limits on slow clients, and the clock that measures them. */
 export interface ClientPace extends Required<ClientLimits> {

@@ -9,8 +9,8 @@ import {
   type SignIn,
   signedInBy,
 } from '@signalbox/api'
-import type { Gateway } from '@signalbox/core'
-import type { OptionTableOf } from '@signalbox/core/errors'
+import type { Gateway } from '@signalbox/gateway'
+import type { OptionTableOf } from '@signalbox/storage/option-table'
 import type { ClientPace } from './idle-timer.ts'
 import { createExchange, type ExchangeOptions } from './request.ts'
 import { createResponse } from './response.ts'

@@ -1,5 +1,5 @@
 import type { ApiReply } from '@signalbox/api'
-import type { Source } from '@signalbox/core/protocol'
+import type { Source } from '@signalbox/dialects/protocol'
 import { type ClientPace, type IdleTimer, startIdleTimer } from './idle-timer.ts'
 import type { FetchExchange } from './request.ts'
 

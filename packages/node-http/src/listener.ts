@@ -12,8 +12,8 @@ import {
   type SignIn,
   signedInBy,
 } from '@signalbox/api'
-import type { Gateway } from '@signalbox/core'
-import type { OptionTableOf } from '@signalbox/core/errors'
+import type { Gateway } from '@signalbox/gateway'
+import type { OptionTableOf } from '@signalbox/storage/option-table'
 import { invalidRequestReply, refuseUpload, sendReply } from './reply.ts'
 import { createNodeExchange, faultOfRequest, isBodyPending, splitTarget } from './request.ts'
 import type { BodyPace } from './request-body.ts'

@@ -1,5 +1,5 @@
 import type { ConnectionOptions } from 'node:tls'
-import type { Transport, TransportReply } from '@signalbox/core/runtime'
+import type { Transport, TransportReply } from '@signalbox/dialects/protocol'
 import { decompress } from './transport/decompress.ts'
 import { exchange } from './transport/exchange.ts'
 import { createPools } from './transport/pool.ts'

@@ -1,6 +1,6 @@
 import { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { own } from '@signalbox/core/protocol'
+import { own } from '@signalbox/dialects/protocol'
 
 /** Milliseconds that a rejected client has to read the response and close its side of the connection. */
 const closeAfterMs = 1_000

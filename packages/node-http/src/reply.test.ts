@@ -1,6 +1,6 @@
 import { createServer, get } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Source } from '@signalbox/core/protocol'
+import type { Source } from '@signalbox/dialects/protocol'
 import { expect, onTestFinished, test } from 'vitest'
 import { sendReply } from './reply.ts'
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { ApiReply } from '@signalbox/api'
-import type { Source } from '@signalbox/core/protocol'
+import type { Source } from '@signalbox/dialects/protocol'
 
 /** The reply to a request that is not valid HTTP. */
 export const invalidRequestReply = (message: string, requestId: string): ApiReply => ({

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { BodyText } from '@signalbox/api'
-import { largeBody } from '@signalbox/core/protocol'
+import { largeBody } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
 import { readRequestBody } from './request-body.ts'
 

@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import * as zlib from 'node:zlib'
 import { type BodyText, type ClientLimits, collectBytes, watchUpload } from '@signalbox/api'
-import type { Gateway } from '@signalbox/core'
-import { largeBody } from '@signalbox/core/protocol'
-import type { Awaitable } from '@signalbox/core/runtime'
+import { largeBody } from '@signalbox/dialects/protocol'
+import type { Gateway } from '@signalbox/gateway'
+import type { Awaitable } from '@signalbox/storage'
 
 /** The limits on slow uploads, and the clock that measures them. */
 export interface BodyPace extends Required<ClientLimits> {

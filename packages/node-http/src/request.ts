@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type ApiRequest, type BodyText, mountBefore } from '@signalbox/api'
-import type { Awaitable } from '@signalbox/core/runtime'
+import type { Awaitable } from '@signalbox/storage'
 import { type BodyOptions, type BodyPace, isBuffered, readRequestBody, requestCodings, sendContinue } from './request-body.ts'
 
 /** A client's request, in the form that the API accepts. */

@@ -10,7 +10,7 @@ import {
   type WebSocketOffer,
   watchUpload,
 } from '@signalbox/api'
-import type { Gateway } from '@signalbox/core'
+import type { Gateway } from '@signalbox/gateway'
 import type { WebSocket, WebSocketServer } from 'ws'
 import { invalidRequestReply, sendReply } from './reply.ts'
 import { addressOf, faultOfRequest, requestHeader, splitTarget } from './request.ts'

@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { responsesProvider } from '@signalbox/core/dialects'
+import { responsesProvider } from '@signalbox/dialects'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { scriptedProvider, testGateway } from '../../testing/src/index.ts'
 import { type RunningServer, serve } from '../src/index.ts'

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { GatewayError } from '@signalbox/core/errors'
+import { GatewayError } from '@signalbox/dialects/errors'
 import { describe, expect, test } from 'vitest'
 import { completed, delta, finished } from '../../api/test/fake-gateway.ts'
 import { sleep, until } from './raw.ts'

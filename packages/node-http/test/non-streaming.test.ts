@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { GatewayError } from '@signalbox/core/errors'
+import { GatewayError } from '@signalbox/dialects/errors'
 import { describe, expect, test } from 'vitest'
 import { fakeGateway, goodKey } from '../../api/test/fake-gateway.ts'
 import { rawCall, until } from './raw.ts'

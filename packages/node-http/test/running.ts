@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import type { InferenceEvent } from '@signalbox/core/protocol'
+import type { InferenceEvent } from '@signalbox/dialects/protocol'
 import { onTestFinished } from 'vitest'
 import { type Fake, fakeGateway, goodKey } from '../../api/test/fake-gateway.ts'
 import { type RequestLine, type ServeOptions, serve } from '../src/index.ts'

@@ -1,4 +1,4 @@
-import { GatewayError } from '@signalbox/core/errors'
+import { GatewayError } from '@signalbox/dialects/errors'
 import { describe, expect, test } from 'vitest'
 import { delta, finished } from '../../api/test/fake-gateway.ts'
 import { sleep } from './raw.ts'

@@ -1,4 +1,5 @@
-import { asIterator, type TransportReply, type TransportRequest } from '@signalbox/core/runtime'
+import { asIterator } from '@signalbox/core/runtime'
+import type { TransportReply, TransportRequest } from '@signalbox/dialects/protocol'
 import { afterEach, beforeEach } from 'vitest'
 import { type NodeTransport, nodeTransport } from '../src/node-transport.ts'
 

@@ -1,5 +1,5 @@
-import type { Gateway } from '@signalbox/core'
 import { type BunWebSockets, bunWebSockets, type FetchHandler, type FetchOptions, toFetchHandler } from '@signalbox/fetch-handler'
+import type { Gateway } from '@signalbox/gateway'
 
 /** Options of `Bun.serve`. */
 export interface BunServerOptions {

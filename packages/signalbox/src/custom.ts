@@ -1,4 +1,3 @@
-export { defineProvider } from '@signalbox/core'
 export type {
   EncodedRequest,
   EventDecoder,
@@ -15,4 +14,5 @@ export type {
   Quirks,
   ResponseMapping,
   Warning,
-} from '@signalbox/core/protocol'
+} from '@signalbox/dialects/protocol'
+export { defineProvider } from '@signalbox/gateway'

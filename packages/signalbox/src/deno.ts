@@ -1,5 +1,5 @@
-import type { Gateway } from '@signalbox/core'
 import { denoWebSockets, type FetchHandler, type FetchOptions, toFetchHandler } from '@signalbox/fetch-handler'
+import type { Gateway } from '@signalbox/gateway'
 
 interface DenoConnection {
   readonly remoteAddr: { readonly hostname?: string }

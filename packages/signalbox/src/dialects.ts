@@ -10,5 +10,5 @@ export {
   providerDialects,
   responsesClient,
   responsesProvider,
-} from '@signalbox/core/dialects'
-export type { ClientDialect, EventEncoder, ResponseMetadata } from '@signalbox/core/protocol'
+} from '@signalbox/dialects'
+export type { ClientDialect, EventEncoder, ResponseMetadata } from '@signalbox/dialects/protocol'

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Gateway } from '@signalbox/core'
+import type { Gateway } from '@signalbox/gateway'
 import { type NodeOptions, toNodeHandler } from '@signalbox/node-http'
 
 /** What is used of a Fastify instance. */

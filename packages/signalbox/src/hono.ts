@@ -1,5 +1,5 @@
-import type { Gateway } from '@signalbox/core'
 import { createResponder, type FetchContext, type FetchOptions } from '@signalbox/fetch-handler'
+import type { Gateway } from '@signalbox/gateway'
 
 /** What is used of the context of a Hono handler. */
 export interface HonoContext {

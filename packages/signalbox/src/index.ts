@@ -1,3 +1,26 @@
+export type { CallLimits, EndUser, EndUserBudget } from '@signalbox/core/access'
+export type { GatewayDecisionLog } from '@signalbox/core/request'
+export type { PlannedRequest, TokenCount } from '@signalbox/core/request/dry-run'
+export type {
+  ApiKey,
+  Budget,
+  ByokKey,
+  CreditBalance,
+  Invite,
+  Member,
+  NewApiKey,
+  NewBudget,
+  NewByokKey,
+  NewInvite,
+  NewMember,
+  NewSession,
+  NewWorkspace,
+  RoutingDefaults,
+  Session,
+  Subscription,
+} from '@signalbox/core/resources'
+export type { Clock, Ids, MediaReader } from '@signalbox/core/runtime'
+export type { BudgetFacts, ErrorCode } from '@signalbox/dialects/errors'
 export {
   type Caller,
   type CallOptions,
@@ -23,8 +46,7 @@ export {
   toUsd,
   usd,
   type Workspace,
-} from '@signalbox/core'
-export type { BudgetFacts, ErrorCode } from '@signalbox/core/errors'
+} from '@signalbox/gateway'
 export type {
   ChatCompletion,
   ChatCompletionChunk,
@@ -35,7 +57,9 @@ export type {
   MessageStreamEvent,
   ResponseObject,
   ResponseStreamEvent,
-} from '@signalbox/core/in-process'
+} from '@signalbox/gateway/in-process'
+export type { Storage } from '@signalbox/storage'
+export { type MemoryStorageOptions, memoryStorage } from '@signalbox/storage-memory'
 export type {
   Analytics,
   ApiKeys,
@@ -45,35 +69,10 @@ export type {
   BillingOptions,
   Budgets,
   ByokKeys,
-  CallLimits,
-  CreditBalance,
-  EndUser,
-  EndUserBudget,
-  Identity,
   Invites,
   Members,
   ModelDirectory,
   Sessions,
   Workspaces,
-} from '@signalbox/core/management'
-export type { GatewayDecisionLog, PlannedRequest, TokenCount } from '@signalbox/core/request'
-export type {
-  ApiKey,
-  Budget,
-  ByokKey,
-  Invite,
-  Member,
-  NewApiKey,
-  NewBudget,
-  NewByokKey,
-  NewInvite,
-  NewMember,
-  NewSession,
-  NewWorkspace,
-  RoutingDefaults,
-  Session,
-  Subscription,
-} from '@signalbox/core/resources'
-export type { Clock, Ids, MediaReader } from '@signalbox/core/runtime'
-export type { Storage } from '@signalbox/storage'
-export { type MemoryStorageOptions, memoryStorage } from '@signalbox/storage-memory'
+} from '@signalbox/workspaces'
+export type { Identity } from '@signalbox/workspaces/identity'

@@ -1,4 +1,4 @@
-import type { Gateway } from '@signalbox/core'
+import type { Gateway } from '@signalbox/gateway'
 import type { NodeOptions } from '@signalbox/node-http'
 import { toExpressHandler } from './express.ts'
 import { toFastifyPlugin } from './fastify.ts'

@@ -1,5 +1,5 @@
-import type { Gateway } from '@signalbox/core'
 import { type FetchHandler, type FetchOptions, toFetchHandler } from '@signalbox/fetch-handler'
+import type { Gateway } from '@signalbox/gateway'
 
 const routeMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 

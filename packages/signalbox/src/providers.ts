@@ -1,1 +1,1 @@
-export * from '@signalbox/core/providers'
+export * from '@signalbox/providers'

@@ -1,5 +1,5 @@
-import type { Gateway } from '@signalbox/core'
 import { createResponder, type FetchContext, type FetchOptions, type Responder, workersWebSockets } from '@signalbox/fetch-handler'
+import type { Gateway } from '@signalbox/gateway'
 
 export { type D1Database, type D1StorageOptions, d1Storage } from '@signalbox/storage-sql/d1'
 export { type DurableObjectStorage, durableObjectStorage } from '@signalbox/storage-sql/durable-object'

@@ -32,7 +32,14 @@ const left: Readonly<Record<string, string>> = {
   '@signalbox/ai-sdk/dialect': 'for the API',
   '@signalbox/catalog/schema': 'for the generator of catalogs',
   '@signalbox/catalog/update': 'for the command `signalbox catalog update`',
-  '@signalbox/core/sse': 'for the API',
+  '@signalbox/dialects/clients': 'for gateways',
+  '@signalbox/dialects/common': 'for the engine',
+  '@signalbox/dialects/sse': 'for the API',
+  '@signalbox/providers/define-provider': 'for `signalbox/custom`',
+  '@signalbox/core/metering': 'for gateways',
+  '@signalbox/core/request/compaction': 'for gateways',
+  '@signalbox/core/routing': 'for gateways',
+  '@signalbox/core/upstream': 'for gateways',
   '@signalbox/router/sync': 'for gateways',
 }
 /** Packages that writers of plug-ins install beside `signalbox`. */
@@ -65,7 +72,7 @@ test('the main entry has the values of the engine, and a storage without depende
   const valuesOf = (folder: string, path = '.'): readonly string[] =>
     [...exportsOf(entriesOf(folder).get(path) ?? '')].flatMap(([name, definition]) => (isValue(definition) ? [name] : [])).sort()
   const own = [...valuesOf('signalbox'), ...valuesOf('signalbox', './custom')]
-  expect(own.sort()).toEqual([...valuesOf('core'), 'memoryStorage'].sort())
+  expect(own.sort()).toEqual([...valuesOf('gateway'), 'memoryStorage'].sort())
 })
 
 test('database drivers are installed by the apps that use them', () => {

@@ -1,5 +1,5 @@
 import { createServer, type RequestListener } from 'node:http'
-import { createGateway, type Gateway } from '@signalbox/core'
+import { createGateway, type Gateway } from '@signalbox/gateway'
 import { serve } from '@signalbox/node-http'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { type ChaosProvider, chaosProvider, type TestGateway, testGateway } from '@signalbox/testing'

@@ -32,14 +32,14 @@ const sections: readonly OptionSection[] = [
     heading: 'createGateway',
     call: 'createGateway({ … })` of `signalbox',
     sources: [
-      { file: 'core/src/options.ts', name: 'GatewayOptions' },
+      { file: 'gateway/src/options.ts', name: 'GatewayOptions' },
       { file: 'router/src/decision-log/records.ts', name: 'DecisionLogOptions', of: 'decisionLog' },
       { file: 'core/src/request/item-references/kept-items.ts', name: 'StoredItemOptions', of: 'storedItems' },
       { file: 'core/src/upstream/limits.ts', name: 'Timeouts', of: 'timeouts' },
       { file: 'core/src/upstream/limits.ts', name: 'Limits', of: 'limits' },
       { file: 'core/src/access/kinds.ts', name: 'CallLimits', of: 'limits.workspace' },
       { file: 'core/src/runtime/ports.ts', name: 'Hooks', of: 'hooks' },
-      { file: 'core/src/management/money/reloads.ts', name: 'BillingOptions', of: 'billing' },
+      { file: 'workspaces/src/money/reloads.ts', name: 'BillingOptions', of: 'billing' },
     ],
   },
   {
@@ -88,20 +88,20 @@ const sections: readonly OptionSection[] = [
   {
     heading: 'Providers',
     call: 'openai({ … })` and most others of `signalbox/providers',
-    sources: [{ file: 'core/src/providers/vendor.ts', name: 'VendorOptions' }],
+    sources: [{ file: 'providers/src/vendor.ts', name: 'VendorOptions' }],
   },
-  { heading: 'azure', call: 'azure({ … })', sources: [{ file: 'core/src/providers/azure.ts', name: 'AzureOptions' }] },
+  { heading: 'azure', call: 'azure({ … })', sources: [{ file: 'providers/src/azure.ts', name: 'AzureOptions' }] },
   {
     heading: 'amazonBedrock',
     call: 'amazonBedrock({ … })',
-    sources: [{ file: 'core/src/providers/amazon-bedrock.ts', name: 'BedrockOptions' }],
+    sources: [{ file: 'providers/src/amazon-bedrock.ts', name: 'BedrockOptions' }],
   },
   {
     heading: 'googleVertex',
     call: 'googleVertex({ … })',
-    sources: [{ file: 'core/src/providers/google-vertex.ts', name: 'VertexOptions' }],
+    sources: [{ file: 'providers/src/google-vertex.ts', name: 'VertexOptions' }],
   },
-  { heading: 'compatible', call: 'compatible({ … })', sources: [{ file: 'core/src/providers/compatible.ts', name: 'CompatibleOptions' }] },
+  { heading: 'compatible', call: 'compatible({ … })', sources: [{ file: 'providers/src/compatible.ts', name: 'CompatibleOptions' }] },
 ]
 
 interface Option {

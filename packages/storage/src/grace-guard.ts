@@ -1,8 +1,7 @@
-import pTimeout from 'p-timeout'
 import { type Awaitable, isPromise, promised } from './awaitable.ts'
 import type { GuardedCall, OutageGuard } from './outage-guard.ts'
 import { probeDelays } from './outage-policy.ts'
-import { type BackgroundTimer, backgroundTimers, type ProbeState, probeLater, setBackgroundTimer } from './probe-timer.ts'
+import { type BackgroundTimer, type ProbeState, probeLater, setBackgroundTimer } from './probe-timer.ts'
 import type { StorageOutage } from './storage.ts'
 
 /** Options of a guard of a durable storage. */
@@ -174,8 +173,14 @@ function checkOutage(state: GuardState, reason: string, since: number): Promise<
 
 const probeOnce = (state: GuardState): Promise<unknown> => settledWithin(state.maxWaitMs / 2, state.probe)
 
-const settledWithin = (milliseconds: number, run: () => Awaitable<unknown>): Promise<unknown> =>
-  pTimeout(promised(run), { milliseconds, message: `It did not answer within ${milliseconds} ms.`, customTimers: backgroundTimers })
+function settledWithin(waitMs: number, run: () => Awaitable<unknown>): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const timer = setBackgroundTimer(() => reject(new Error(`It did not answer within ${waitMs} ms.`)), waitMs)
+    promised(run)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer))
+  })
+}
 
 /** Sets a single timer for all pending calls. */
 function lookLater(state: GuardState): void {

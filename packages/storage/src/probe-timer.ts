@@ -18,9 +18,6 @@ export function setBackgroundTimer(run: () => void, ms: number): BackgroundTimer
   return timer
 }
 
-/** These timers for p-timeout. Cast, because it types them as those of one runtime. */
-export const backgroundTimers = { setTimeout: setBackgroundTimer, clearTimeout } as never
-
 /** Schedules the next probe, and doubles the delay of the one after it. */
 export function probeLater(state: ProbeState, probe: () => Promise<void>): void {
   if (state.isClosed) return

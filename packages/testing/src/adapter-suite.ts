@@ -1,4 +1,4 @@
-import type { Transport } from '@signalbox/core/runtime'
+import type { Transport } from '@signalbox/dialects/protocol'
 import { describe } from 'vitest'
 import { describeAnswers } from './adapter/answers.ts'
 import { describeBodyLimit, describeLargeBodies, smallLimit } from './adapter/bodies.ts'

@@ -1,4 +1,4 @@
-import type { Transport } from '@signalbox/core/runtime'
+import type { Transport } from '@signalbox/dialects/protocol'
 import { answer, json, type Respond } from './chaos/acts.ts'
 import type { Pace, SeenRequest } from './chaos/exchange.ts'
 import type { Fault } from './chaos/expect.ts'

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@signalbox/core/protocol'
+import { isObject, type JsonObject } from '@signalbox/dialects/protocol'
 
 /** Parses a JSON object; undefined if the text is not one. */
 export function parsed(text: string): JsonObject | undefined {

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import type { JsonObject } from '@signalbox/core/protocol'
+import type { JsonObject } from '@signalbox/dialects/protocol'
 import { parsed } from './parsed.ts'
 
 /** One recorded response of a real provider: the stream, the whole body, or both, for the same kind of call. */

@@ -1,5 +1,5 @@
-import type { DialectName, Frame, JsonObject, LocalReply, Provider, ProviderDialect } from '@signalbox/core/protocol'
 import type { Clock } from '@signalbox/core/runtime'
+import type { DialectName, Frame, JsonObject, LocalReply, Provider, ProviderDialect } from '@signalbox/dialects/protocol'
 import type { AnswerContent, AnswerError, AnswerWriter, WrittenAnswer } from './answers/answer.ts'
 import { answerRequestOf, answerWriters, contentFor, isBuiltInDialect } from './answers/writers.ts'
 

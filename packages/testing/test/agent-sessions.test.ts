@@ -1,5 +1,5 @@
-import { chatProvider, messagesClient, messagesProvider } from '@signalbox/core/dialects'
-import type { InferenceRequest, JsonObject, Model, ProviderDialect } from '@signalbox/core/protocol'
+import { chatProvider, messagesClient, messagesProvider } from '@signalbox/dialects'
+import type { InferenceRequest, JsonObject, Model, ProviderDialect } from '@signalbox/dialects/protocol'
 import { gatewayFetch } from '@signalbox/fetch-handler'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Act, acts, type ScriptedProvider, scriptedProvider, testGateway } from '../src/index.ts'

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { createGateway, type Gateway } from '@signalbox/core'
-import type { AuditVerification } from '@signalbox/core/management'
+import { createGateway, type Gateway } from '@signalbox/gateway'
 import type { AuditRow } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
+import type { AuditVerification } from '@signalbox/workspaces'
 import { expect, onTestFinished, test } from 'vitest'
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }

@@ -10,8 +10,8 @@ import { expect, onTestFinished, test } from 'vitest'
 // Apps bundle their server to one file of ES modules. `ws` is CommonJS and asks for `require`, which is not there.
 
 const program = `
-  import { createGateway } from '@signalbox/core'
-  import { simulated } from '@signalbox/core/providers'
+  import { createGateway } from '@signalbox/gateway'
+  import { simulated } from '@signalbox/providers'
   import { serve } from '@signalbox/node-http'
   import { memoryStorage } from '@signalbox/storage-memory'
   const gateway = createGateway({ providers: [simulated({ id: 'sim' })], models: [], storage: memoryStorage() })
@@ -45,7 +45,7 @@ test('an app that imports names of zod, bundled to one file, starts and writes t
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-bundled-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const contents = `
-    import { createGateway } from '@signalbox/core'
+    import { createGateway } from '@signalbox/gateway'
     import { toFetchHandler } from '@signalbox/fetch-handler'
     import { memoryStorage } from '@signalbox/storage-memory'
     import { lazy, string } from 'zod/v4'

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@signalbox/core/protocol'
+import { isObject, type JsonObject } from '@signalbox/dialects/protocol'
 import { expect } from 'vitest'
 import { leakedSecrets } from '../src/chaos/faults-words.ts'
 import { readEvents, terminals } from './read-events.ts'

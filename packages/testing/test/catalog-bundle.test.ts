@@ -33,8 +33,8 @@ async function bundled(program: string): Promise<Bundle> {
 }
 
 const app = `
-  import { createGateway } from '@signalbox/core'
-  import { openai } from '@signalbox/core/providers'
+  import { createGateway } from '@signalbox/gateway'
+  import { openai } from '@signalbox/providers'
   import { toFetchHandler } from '@signalbox/fetch-handler'
   import { serve } from '@signalbox/node-http'
   import { memoryStorage } from '@signalbox/storage-memory'

@@ -1,5 +1,5 @@
 import { availableParallelism, loadavg } from 'node:os'
-import type { BuiltInDialect } from '@signalbox/core/dialects'
+import type { BuiltInDialect } from '@signalbox/dialects'
 import { nodeTransport, serve } from '@signalbox/node-http'
 import type { UsageRow } from '@signalbox/storage'
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'

@@ -1,4 +1,4 @@
-import type { Gateway } from '@signalbox/core'
+import type { Gateway } from '@signalbox/gateway'
 import { describe, expect, test } from 'vitest'
 import { build, cost, stores, type Testbed } from './money-scene.ts'
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@signalbox/core/protocol'
+import type { JsonObject } from '@signalbox/dialects/protocol'
 import { toFetchHandler } from '@signalbox/fetch-handler'
 import { expect, onTestFinished, test } from 'vitest'
 import { defaultText } from '../src/answers/answer.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@signalbox/core/protocol'
+import type { JsonObject } from '@signalbox/dialects/protocol'
 import { gatewayFetch } from '@signalbox/fetch-handler'
 import OpenAI from 'openai'
 import type { ResponseInput, ResponseOutputItem, ResponseStreamEvent } from 'openai/resources/responses/responses'

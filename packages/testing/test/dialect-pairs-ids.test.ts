@@ -1,5 +1,5 @@
-import type { BuiltInDialect } from '@signalbox/core/dialects'
-import type { Quirks } from '@signalbox/core/protocol'
+import type { BuiltInDialect } from '@signalbox/dialects'
+import type { Quirks } from '@signalbox/dialects/protocol'
 import { gatewayFetch } from '@signalbox/fetch-handler'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { acts, fakeClock, scriptedProvider, testGateway } from '../src/index.ts'

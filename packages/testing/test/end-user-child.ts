@@ -1,6 +1,6 @@
-import { createGateway } from '@signalbox/core'
-import { simulated } from '@signalbox/core/providers'
+import { createGateway } from '@signalbox/gateway'
 import { serve } from '@signalbox/node-http'
+import { simulated } from '@signalbox/providers'
 import { postgresStorage } from '@signalbox/storage-sql/postgres'
 
 // A server of signed-in users, as one of several processes on one PostgreSQL. The header `x-user` signs in; it prints its URL in one line.

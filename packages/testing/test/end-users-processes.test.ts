@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
-import { createGateway } from '@signalbox/core'
-import { simulated } from '@signalbox/core/providers'
+import { makeSecret } from '@signalbox/core/access'
+import { createGateway } from '@signalbox/gateway'
+import { simulated } from '@signalbox/providers'
 import { postgresStorage } from '@signalbox/storage-sql/postgres'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { makeSecret } from '../../core/src/access/secret.ts'
 import { describeWith, postgresUrl } from './services.ts'
 import { dropSchema } from './stores.ts'
 

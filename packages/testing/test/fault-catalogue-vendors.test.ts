@@ -1,4 +1,4 @@
-import type { BuiltInDialect } from '@signalbox/core/dialects'
+import type { BuiltInDialect } from '@signalbox/dialects'
 import { inject } from 'vitest'
 import { builtInDialects, type Fault } from '../src/chaos/expect.ts'
 import { describeCatalogue, firstOfEachRow } from './catalogue.ts'

@@ -1,4 +1,4 @@
-import type { BuiltInDialect } from '@signalbox/core/dialects'
+import type { BuiltInDialect } from '@signalbox/dialects'
 import { nodeTransport, serve } from '@signalbox/node-http'
 import { describe, expect, inject, test } from 'vitest'
 import { addressFaults } from '../src/chaos/addresses.ts'

@@ -1,5 +1,5 @@
-import type { BuiltInDialect } from '@signalbox/core/dialects'
-import { isObject, type JsonObject } from '@signalbox/core/protocol'
+import type { BuiltInDialect } from '@signalbox/dialects'
+import { isObject, type JsonObject } from '@signalbox/dialects/protocol'
 import { describe, expect, test } from 'vitest'
 import { defaultText } from '../src/answers/answer.ts'
 import { hostileText, leakedSecrets } from '../src/chaos/faults-words.ts'

@@ -11,8 +11,8 @@ registerHooks({
     return next(url, context)
   },
 })
-const { createGateway } = await import('@signalbox/core')
-const { simulated } = await import('@signalbox/core/providers')
+const { createGateway } = await import('@signalbox/gateway')
+const { simulated } = await import('@signalbox/providers')
 const { serve } = await import('@signalbox/node-http')
 const { memoryStorage } = await import('@signalbox/storage-memory')
 const price = { input: 1_000_000, output: 2_000_000 }

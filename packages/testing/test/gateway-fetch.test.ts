@@ -1,4 +1,4 @@
-import { chatProvider, responsesProvider } from '@signalbox/core/dialects'
+import { chatProvider, responsesProvider } from '@signalbox/dialects'
 import { gatewayFetch } from '@signalbox/fetch-handler'
 import OpenAI, { APIError, APIUserAbortError, AuthenticationError, RateLimitError } from 'openai'
 import { describe, expect, test } from 'vitest'

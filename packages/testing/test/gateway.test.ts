@@ -1,5 +1,5 @@
-import { chatProvider } from '@signalbox/core/dialects'
-import type { InferenceRequest } from '@signalbox/core/protocol'
+import { chatProvider } from '@signalbox/dialects'
+import type { InferenceRequest } from '@signalbox/dialects/protocol'
 import type { Storage } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { afterEach, describe, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-import type { BuiltInDialect } from '@signalbox/core/dialects'
-import type { JsonObject } from '@signalbox/core/protocol'
+import type { BuiltInDialect } from '@signalbox/dialects'
+import type { JsonObject } from '@signalbox/dialects/protocol'
 import { gatewayFetch } from '@signalbox/fetch-handler'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Act, type ScriptedProvider, scriptedProvider, testGateway } from '../src/index.ts'

@@ -1,6 +1,6 @@
 import { type Api, createApi } from '@signalbox/api'
-import { chatProvider, responsesProvider } from '@signalbox/core/dialects'
-import type { JsonObject } from '@signalbox/core/protocol'
+import { chatProvider, responsesProvider } from '@signalbox/dialects'
+import type { JsonObject } from '@signalbox/dialects/protocol'
 import { toFetchHandler } from '@signalbox/fetch-handler'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { testGateway } from '../src/gateway.ts'

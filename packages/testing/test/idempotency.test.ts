@@ -1,5 +1,5 @@
 import { createApi } from '@signalbox/api'
-import { createGateway, type Gateway } from '@signalbox/core'
+import { createGateway, type Gateway } from '@signalbox/gateway'
 import type { Change, Storage } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'

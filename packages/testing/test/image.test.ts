@@ -1,4 +1,4 @@
-import type { JsonObject } from '@signalbox/core/protocol'
+import type { JsonObject } from '@signalbox/dialects/protocol'
 import { nodeTransport, serve } from '@signalbox/node-http'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { type ChaosProvider, chaosProvider, type TestGateway, testGateway } from '../src/index.ts'

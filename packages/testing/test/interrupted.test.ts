@@ -1,5 +1,5 @@
-import { createGateway, type Gateway, usd } from '@signalbox/core'
-import { chatProvider } from '@signalbox/core/dialects'
+import { chatProvider } from '@signalbox/dialects'
+import { createGateway, type Gateway, usd } from '@signalbox/gateway'
 import type { Storage, UsageRow } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'

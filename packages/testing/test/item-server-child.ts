@@ -1,6 +1,6 @@
 import { flushCompileCache } from 'node:module'
-import { createGateway } from '@signalbox/core'
-import { responsesProvider } from '@signalbox/core/dialects'
+import { responsesProvider } from '@signalbox/dialects'
+import { createGateway } from '@signalbox/gateway'
 import { serve } from '@signalbox/node-http'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { type Act, acts, scriptedProvider, testModels } from '../src/index.ts'

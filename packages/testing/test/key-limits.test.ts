@@ -1,6 +1,6 @@
 import { createApi } from '@signalbox/api'
-import { usd } from '@signalbox/core'
-import { responsesProvider } from '@signalbox/core/dialects'
+import { responsesProvider } from '@signalbox/dialects'
+import { usd } from '@signalbox/gateway'
 import type { Storage } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'

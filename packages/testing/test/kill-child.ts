@@ -1,7 +1,7 @@
 import { flushCompileCache } from 'node:module'
-import { createGateway } from '@signalbox/core'
-import { simulated } from '@signalbox/core/providers'
+import { createGateway } from '@signalbox/gateway'
 import { serve } from '@signalbox/node-http'
+import { simulated } from '@signalbox/providers'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 
 /** A gateway on a SQLite file, to be killed. Prints its URL and a key in one line. */

@@ -1,4 +1,4 @@
-import type { BuiltInDialect } from '@signalbox/core/dialects'
+import type { BuiltInDialect } from '@signalbox/dialects'
 import { afterAll, beforeAll } from 'vitest'
 import type { Mode } from '../src/chaos/expect.ts'
 import { type ChaosProvider, chaosProvider } from '../src/chaos-provider.ts'

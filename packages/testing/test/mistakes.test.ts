@@ -1,10 +1,10 @@
 import { createApi } from '@signalbox/api'
-import { createGateway } from '@signalbox/core'
-import * as providers from '@signalbox/core/providers'
 import { gatewayFetch, toFetchHandler } from '@signalbox/fetch-handler'
+import { createGateway } from '@signalbox/gateway'
 import { serve, toNodeHandler } from '@signalbox/node-http'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
+import * as providers from '../../providers/src/index.ts'
 
 // What a program in plain JavaScript may get wrong where no compiler helps. Each mistake gets one line that names the function, the
 // option and the way out.

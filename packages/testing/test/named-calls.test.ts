@@ -4,8 +4,8 @@ import { createDynamicRouter } from '@signalbox/router'
 import { expect, test } from 'vitest'
 import { createMatcher } from '../../api/src/match.ts'
 import { allRoutes } from '../../api/src/routes.ts'
-import { productSources } from '../../core/test/sources.ts'
 import { testGateway } from '../src/index.ts'
+import { productSources } from './code/sources.ts'
 
 // Messages and pages name calls such as `billing.credit`, and endpoints, as the way out. Each of them must exist.
 

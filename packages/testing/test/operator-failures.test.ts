@@ -1,5 +1,5 @@
-import { chatProvider } from '@signalbox/core/dialects'
-import type { InferenceRequest } from '@signalbox/core/protocol'
+import { chatProvider } from '@signalbox/dialects'
+import type { InferenceRequest } from '@signalbox/dialects/protocol'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Act, acts, scriptedProvider, testGateway } from '../src/index.ts'
 

@@ -1,6 +1,5 @@
-import type { Provider } from '@signalbox/core/protocol'
-import { compatible } from '@signalbox/core/providers'
-import type { Transport } from '@signalbox/core/runtime'
+import type { Provider, Transport } from '@signalbox/dialects/protocol'
+import { compatible } from '@signalbox/providers'
 import type { OfferEstimate, RouterOffer } from '@signalbox/router'
 import { describe, expect, inject, test } from 'vitest'
 import { acts } from '../src/index.ts'

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
-import type { BuiltInDialect } from '@signalbox/core/dialects'
-import type { JsonObject } from '@signalbox/core/protocol'
-import { compatible } from '@signalbox/core/providers'
+import type { BuiltInDialect } from '@signalbox/dialects'
+import type { JsonObject } from '@signalbox/dialects/protocol'
+import { compatible } from '@signalbox/providers'
 
 /** The unparsed response from a raw socket. */
 export interface RawAnswer {

@@ -1,5 +1,5 @@
 import { createApi } from '@signalbox/api'
-import { createGateway, usd } from '@signalbox/core'
+import { createGateway, usd } from '@signalbox/gateway'
 import { expect, onTestFinished, test } from 'vitest'
 import { fakeClock } from '../src/index.ts'
 import { ask } from './matrix/asking.ts'

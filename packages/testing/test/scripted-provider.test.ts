@@ -1,4 +1,4 @@
-import type { Frame, JsonObject, LocalReply, ProviderDialect } from '@signalbox/core/protocol'
+import type { Frame, JsonObject, LocalReply, ProviderDialect } from '@signalbox/dialects/protocol'
 import { describe, expect, test } from 'vitest'
 import { defaultText } from '../src/answers/answer.ts'
 import { fakeClock } from '../src/fake-clock.ts'

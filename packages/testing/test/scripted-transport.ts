@@ -1,7 +1,6 @@
-import type { BuiltInDialect } from '@signalbox/core/dialects'
-import type { Model, Provider } from '@signalbox/core/protocol'
-import { compatible } from '@signalbox/core/providers'
-import type { Transport } from '@signalbox/core/runtime'
+import type { BuiltInDialect } from '@signalbox/dialects'
+import type { Model, Provider, Transport } from '@signalbox/dialects/protocol'
+import { compatible } from '@signalbox/providers'
 import { testPrice } from '../src/gateway.ts'
 
 // Providers that answer with exact bytes, without a socket: what arrives, in which pieces, and how it ends.

@@ -1,5 +1,5 @@
-import { createGateway, type GatewayOptions, usd } from '@signalbox/core'
-import { openai } from '@signalbox/core/providers'
+import { createGateway, type GatewayOptions, usd } from '@signalbox/gateway'
+import { openai } from '@signalbox/providers'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'

@@ -1,5 +1,5 @@
-import { chatProvider } from '@signalbox/core/dialects'
-import type { InferenceRequest, Offer } from '@signalbox/core/protocol'
+import { chatProvider } from '@signalbox/dialects'
+import type { InferenceRequest, Offer } from '@signalbox/dialects/protocol'
 import type { RoutingStore, Storage } from '@signalbox/storage'
 import type { RoutingNews } from '@signalbox/storage/routing'
 import { memoryStorage } from '@signalbox/storage-memory'

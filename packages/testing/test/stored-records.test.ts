@@ -1,5 +1,5 @@
-import { responsesProvider } from '@signalbox/core/dialects'
-import { isObject, type Json, type JsonObject, type Provider } from '@signalbox/core/protocol'
+import { responsesProvider } from '@signalbox/dialects'
+import { isObject, type Json, type JsonObject, type Provider } from '@signalbox/dialects/protocol'
 import { describe, expect, test } from 'vitest'
 import { type Act, scriptedProvider, testGateway } from '../src/index.ts'
 

@@ -1,5 +1,5 @@
-import { chatProvider, clientDialects, messagesProvider, providerDialects, responsesProvider } from '@signalbox/core/dialects'
-import type { JsonObject, Provider, ProviderDialect, Quirks } from '@signalbox/core/protocol'
+import { chatProvider, clientDialects, messagesProvider, providerDialects, responsesProvider } from '@signalbox/dialects'
+import type { JsonObject, Provider, ProviderDialect, Quirks } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
 import { scriptedProvider, testGateway } from '../src/index.ts'
 

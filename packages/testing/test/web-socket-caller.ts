@@ -1,4 +1,4 @@
-import type { JsonObject } from '@signalbox/core/protocol'
+import type { JsonObject } from '@signalbox/dialects/protocol'
 import { type Heard, openWebSocket } from '../../node-http/test/web-socket-client.ts'
 import { type Answer, type Client, responsesCaller } from './callers.ts'
 

@@ -1,6 +1,6 @@
-import { createGateway } from '@signalbox/core'
-import { simulated } from '@signalbox/core/providers'
+import { createGateway } from '@signalbox/gateway'
 import { serve } from '@signalbox/node-http'
+import { simulated } from '@signalbox/providers'
 import { memoryStorage } from '@signalbox/storage-memory'
 
 /** A gateway in a process of its own, which answers each line of its input with the bytes of memory that it uses after a collection. */

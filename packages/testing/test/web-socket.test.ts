@@ -1,4 +1,4 @@
-import type { JsonObject } from '@signalbox/core/protocol'
+import type { JsonObject } from '@signalbox/dialects/protocol'
 import { nodeTransport, type ServeOptions, serve } from '@signalbox/node-http'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { until } from '../../node-http/test/raw.ts'

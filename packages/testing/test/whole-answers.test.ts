@@ -1,5 +1,5 @@
-import type { BuiltInDialect } from '@signalbox/core/dialects'
-import type { JsonObject } from '@signalbox/core/protocol'
+import type { BuiltInDialect } from '@signalbox/dialects'
+import type { JsonObject } from '@signalbox/dialects/protocol'
 import { toFetchHandler } from '@signalbox/fetch-handler'
 import { afterEach, describe, expect, inject, test } from 'vitest'
 import { answerWriters } from '../src/answers/writers.ts'

@@ -1,8 +1,8 @@
 import { signalbox } from '@signalbox/ai-sdk'
-import { createGateway, defineProvider, type Gateway, type Model } from '@signalbox/core'
-import { chatProvider } from '@signalbox/core/dialects'
-import { amazonBedrock, anthropic, compatible, openai, simulated } from '@signalbox/core/providers'
+import { chatProvider } from '@signalbox/dialects'
 import { toFetchHandler } from '@signalbox/fetch-handler'
+import { createGateway, defineProvider, type Gateway, type Model } from '@signalbox/gateway'
+import { amazonBedrock, anthropic, compatible, openai, simulated } from '@signalbox/providers'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, expectTypeOf, test } from 'vitest'
 

@@ -19,14 +19,14 @@ interface Program {
 }
 
 const app = `
-  import { createGateway } from '@signalbox/core'
-  import { openai } from '@signalbox/core/providers'
+  import { createGateway } from '@signalbox/gateway'
+  import { openai } from '@signalbox/providers'
   import { toFetchHandler } from '@signalbox/fetch-handler'
   import { memoryStorage } from '@signalbox/storage-memory'
   export default toFetchHandler(createGateway({ providers: [openai()], models: [], storage: memoryStorage() }))`
 
 const programs: readonly Program[] = [
-  { name: 'createGateway', code: `export { createGateway } from '@signalbox/core'`, budget: 148_000 },
+  { name: 'createGateway', code: `export { createGateway } from '@signalbox/gateway'`, budget: 148_000 },
   {
     name: 'an app (gateway, openai, memory storage and fetch handler), up to its first answer to the Responses API,',
     code: app,
@@ -36,7 +36,7 @@ const programs: readonly Program[] = [
   { name: 'the app with its first answer to the Messages API', code: app, budget: 231_000, later: 'messagesClient' },
   { name: 'the app with its first call of `gateway.workspaces`', code: app, budget: 254_000, later: 'openManagement' },
   { name: 'the app in one file, with all that it can load,', code: app, budget: 347_500, isWhole: true },
-  { name: 'isGatewayError', code: `export { isGatewayError } from '@signalbox/core'`, budget: 500, isWhole: true },
+  { name: 'isGatewayError', code: `export { isGatewayError } from '@signalbox/gateway'`, budget: 500, isWhole: true },
   { name: 'createRouter', code: `export { createRouter } from '@signalbox/router'`, budget: 22_000 },
   { name: 'createClient', code: `export { createClient } from '@signalbox/client'`, budget: 2_700 },
 ]
@@ -55,7 +55,7 @@ interface Start {
 }
 
 const starts: readonly Start[] = [
-  { name: 'the app', imports: ['core', 'core/providers', 'fetch-handler', 'storage-memory'], budget: 91 },
+  { name: 'the app', imports: ['gateway', 'providers', 'fetch-handler', 'storage-memory'], budget: 91 },
   { name: 'the catalog', imports: ['catalog'], budget: 3 },
 ]
 

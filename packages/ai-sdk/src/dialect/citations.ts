@@ -1,5 +1,5 @@
 import type { LanguageModelV4Citation, LanguageModelV4Source } from '@ai-sdk/provider'
-import type { JsonObject } from '@signalbox/core/protocol'
+import type { JsonObject } from '@signalbox/dialects/protocol'
 
 interface EncodedCitations {
   readonly sources: readonly LanguageModelV4Source[]

@@ -1,4 +1,4 @@
-import type { ClientDialect } from '@signalbox/core/protocol'
+import type { ClientDialect } from '@signalbox/dialects/protocol'
 import { decodeRequest } from './decode-request.ts'
 import { encodeResponse } from './encode-response.ts'
 import { encodeEvents } from './encode-stream.ts'

@@ -1,5 +1,5 @@
-import { anyText, nonEmptyText, objectValue, optional, refuse, required } from '@signalbox/core/dialects'
-import { type JsonObject, type Part, remember } from '@signalbox/core/protocol'
+import { anyText, nonEmptyText, objectValue, optional, refuse, required } from '@signalbox/dialects/common'
+import { type JsonObject, type Part, remember } from '@signalbox/dialects/protocol'
 import { base64Of, mediaTypeOf } from './media.ts'
 import { cachePointOf } from './provider-options.ts'
 import { dialect, ownOptions } from './wire.ts'

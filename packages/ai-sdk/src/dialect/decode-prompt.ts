@@ -9,8 +9,8 @@ import {
   type Read,
   refuse,
   required,
-} from '@signalbox/core/dialects'
-import { type Item, isObject, type Json, type JsonObject, type MessageItem, type Part, remember } from '@signalbox/core/protocol'
+} from '@signalbox/dialects/common'
+import { type Item, isObject, type Json, type JsonObject, type MessageItem, type Part, remember } from '@signalbox/dialects/protocol'
 import { decodeParts } from './decode-parts.ts'
 import { decodeReasoning, type ReasoningParts } from './decode-reasoning.ts'
 import { decodeToolOutput } from './decode-tool-output.ts'

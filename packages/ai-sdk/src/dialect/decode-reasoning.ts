@@ -1,5 +1,5 @@
-import { anyText, required } from '@signalbox/core/dialects'
-import { type ReasoningItem, remember } from '@signalbox/core/protocol'
+import { anyText, required } from '@signalbox/dialects/common'
+import { type ReasoningItem, remember } from '@signalbox/dialects/protocol'
 import type { PartAtPath } from './part-at-path.ts'
 import { dialect, ownOptions } from './wire.ts'
 

@@ -1,5 +1,5 @@
-import { isGatewayError } from '@signalbox/core/errors'
-import type { InferenceRequest, JsonObject } from '@signalbox/core/protocol'
+import { isGatewayError } from '@signalbox/dialects/errors'
+import type { InferenceRequest, JsonObject } from '@signalbox/dialects/protocol'
 import { describe, expect, test } from 'vitest'
 import { decodeCallOptions, decodeRequest } from './decode-request.ts'
 

@@ -1,8 +1,8 @@
+import { decodeMessagesHeaders } from '@signalbox/dialects'
 import {
   anyText,
   arrayOf,
   booleanValue,
-  decodeMessagesHeaders,
   integerBetween,
   literalOf,
   nonEmptyText,
@@ -14,9 +14,9 @@ import {
   readRouting,
   refuse,
   required,
-} from '@signalbox/core/dialects'
-import { GatewayError } from '@signalbox/core/errors'
-import { type InferenceRequest, isObject, type JsonObject, type Prompt, remember, type TextFormat } from '@signalbox/core/protocol'
+} from '@signalbox/dialects/common'
+import { GatewayError } from '@signalbox/dialects/errors'
+import { type InferenceRequest, isObject, type JsonObject, type Prompt, remember, type TextFormat } from '@signalbox/dialects/protocol'
 import { decodePrompt } from './decode-prompt.ts'
 import { decodeTools } from './decode-tools.ts'
 import { type LostOptions, noteLost, readGatewayOptions, vendorOptions } from './provider-options.ts'

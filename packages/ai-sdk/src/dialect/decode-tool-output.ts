@@ -1,5 +1,5 @@
-import { anyText, arrayOf, literalOf, objectValue, optional, type Read, required } from '@signalbox/core/dialects'
-import type { FunctionCallOutputItem, Json, Part } from '@signalbox/core/protocol'
+import { anyText, arrayOf, literalOf, objectValue, optional, type Read, required } from '@signalbox/dialects/common'
+import type { FunctionCallOutputItem, Json, Part } from '@signalbox/dialects/protocol'
 import { decodePromptPart } from './decode-parts.ts'
 import { type LostOptions, noteLost, noteLostOptions } from './provider-options.ts'
 

@@ -8,8 +8,8 @@ import {
   optional,
   type Read,
   required,
-} from '@signalbox/core/dialects'
-import { type FunctionTool, type JsonObject, type Prompt, remember, type ToolChoice } from '@signalbox/core/protocol'
+} from '@signalbox/dialects/common'
+import { type FunctionTool, type JsonObject, type Prompt, remember, type ToolChoice } from '@signalbox/dialects/protocol'
 import { cachePointOf, type LostOptions, noteLost, noteLostOptions } from './provider-options.ts'
 import { dialect } from './wire.ts'
 

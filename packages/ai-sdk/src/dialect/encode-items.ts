@@ -1,4 +1,4 @@
-import type { Delta, Item, JsonObject, MessageItem, Native, Part, ReasoningItem } from '@signalbox/core/protocol'
+import type { Delta, Item, JsonObject, MessageItem, Native, Part, ReasoningItem } from '@signalbox/dialects/protocol'
 import { encodeCitations } from './citations.ts'
 import type { ItemProgress, OpenBlock, PartEncoder } from './part-encoder.ts'
 import { metadataOf, type PartMetadata, type StreamPart } from './wire.ts'

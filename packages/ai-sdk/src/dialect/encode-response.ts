@@ -1,4 +1,4 @@
-import { type InferenceRequest, type InferenceResponse, type JsonObject, type ResponseMetadata, unfold } from '@signalbox/core/protocol'
+import { type InferenceRequest, type InferenceResponse, type JsonObject, type ResponseMetadata, unfold } from '@signalbox/dialects/protocol'
 import { createPartWriter } from './encode-stream.ts'
 import { encodeFailure } from './errors.ts'
 import { encodeGatewayMetadata, encodeWarnings, sdkUsage } from './response-fields.ts'

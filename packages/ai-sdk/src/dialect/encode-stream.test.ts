@@ -1,5 +1,5 @@
-import type { InferenceEvent, InferenceRequest, InferenceResponse, Item, ResponseMetadata } from '@signalbox/core/protocol'
-import { fold, unfold } from '@signalbox/core/protocol'
+import type { InferenceEvent, InferenceRequest, InferenceResponse, Item, ResponseMetadata } from '@signalbox/dialects/protocol'
+import { fold, unfold } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
 import { decodeCallOptions } from './decode-request.ts'
 import { encodeResult } from './encode-response.ts'

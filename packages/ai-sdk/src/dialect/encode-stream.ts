@@ -6,7 +6,7 @@ import {
   originalOf,
   type ResponseMetadata,
   type Usage,
-} from '@signalbox/core/protocol'
+} from '@signalbox/dialects/protocol'
 import { encodeDelta, openItem, writeItem } from './encode-items.ts'
 import { encodeFailure } from './errors.ts'
 import type { PartEncoder } from './part-encoder.ts'

@@ -1,5 +1,5 @@
-import { renameError } from '@signalbox/core/dialects'
-import type { ErrorBody, Failure, JsonObject } from '@signalbox/core/protocol'
+import { renameError } from '@signalbox/dialects/common'
+import type { ErrorBody, Failure, JsonObject } from '@signalbox/dialects/protocol'
 import { fieldNames } from './field-names.ts'
 
 /** The `type` by which `@ai-sdk/gateway` selects an error class, by status. */

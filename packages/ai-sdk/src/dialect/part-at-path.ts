@@ -1,4 +1,4 @@
-import type { JsonObject } from '@signalbox/core/protocol'
+import type { JsonObject } from '@signalbox/dialects/protocol'
 import type { LostOptions } from './provider-options.ts'
 
 /** A message or a part of one, with its path in the call. */

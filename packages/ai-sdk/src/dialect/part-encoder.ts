@@ -1,4 +1,4 @@
-import type { Failure, ResponseMetadata } from '@signalbox/core/protocol'
+import type { Failure, ResponseMetadata } from '@signalbox/dialects/protocol'
 import type { StreamPart } from './wire.ts'
 
 /** The state of encoding one response as parts. */

@@ -11,8 +11,8 @@ import {
   type Read,
   stringMap,
   textUpTo,
-} from '@signalbox/core/dialects'
-import { type CachePoint, isObject, type Json, type JsonObject, loggedMetadataCaps, type Prompt } from '@signalbox/core/protocol'
+} from '@signalbox/dialects/common'
+import { type CachePoint, isObject, type Json, type JsonObject, loggedMetadataCaps, type Prompt } from '@signalbox/dialects/protocol'
 import { optionsKey } from './wire.ts'
 
 // Decodes `providerOptions` of a call, a message or a part. Options without a counterpart are recorded and cause a warning.

@@ -1,5 +1,5 @@
-import { renameWarnings } from '@signalbox/core/dialects'
-import type { JsonObject, Outcome, ResponseMetadata, Usage, Warning } from '@signalbox/core/protocol'
+import { renameWarnings } from '@signalbox/dialects/common'
+import type { JsonObject, Outcome, ResponseMetadata, Usage, Warning } from '@signalbox/dialects/protocol'
 import { fieldNames } from './field-names.ts'
 import type { GenerateResult } from './wire.ts'
 

@@ -1,4 +1,4 @@
-import { type Caller, toUsd } from '@signalbox/core'
+import { type Caller, toUsd } from '@signalbox/gateway'
 import type { ApiReply } from '../api.ts'
 import { actorOf } from '../authorize.ts'
 import { json } from '../json-reply.ts'

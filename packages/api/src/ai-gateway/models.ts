@@ -1,4 +1,4 @@
-import type { Model, Offer, Price } from '@signalbox/core/protocol'
+import type { Model, Offer, Price } from '@signalbox/dialects/protocol'
 import type { ApiReply } from '../api.ts'
 import { offersHere } from '../catalog/offers.ts'
 import { viewReply } from '../catalog/views.ts'

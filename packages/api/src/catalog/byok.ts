@@ -1,5 +1,6 @@
-import { GatewayError, similarNames } from '@signalbox/core/errors'
-import type { ProviderRecord } from '@signalbox/core/management'
+import { GatewayError } from '@signalbox/dialects/errors'
+import { similarNames } from '@signalbox/storage/similar-names'
+import type { ProviderRecord } from '@signalbox/workspaces'
 import type { ApiReply } from '../api.ts'
 import type { Call } from '../route.ts'
 import { didYouMean } from '../suggest.ts'

@@ -1,5 +1,5 @@
-import type { Gateway } from '@signalbox/core'
-import type { Model, Offer } from '@signalbox/core/protocol'
+import type { Model, Offer } from '@signalbox/dialects/protocol'
+import type { Gateway } from '@signalbox/gateway'
 
 /** Finds the offers of a model at configured providers. Requests cannot be sent to others. */
 export function offersHere({ models }: Pick<Gateway, 'models'>): (model: Model) => readonly Offer[] {

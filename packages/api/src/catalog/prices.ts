@@ -1,5 +1,5 @@
-import { toUsd } from '@signalbox/core'
-import type { Offer, PriceWindow, Rates } from '@signalbox/core/protocol'
+import type { Offer, PriceWindow, Rates } from '@signalbox/dialects/protocol'
+import { toUsd } from '@signalbox/gateway'
 
 type RatesView = Readonly<Record<string, unknown>>
 

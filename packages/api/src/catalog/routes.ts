@@ -1,5 +1,5 @@
-import type { Caller } from '@signalbox/core'
-import { capabilities } from '@signalbox/core/protocol'
+import { capabilities } from '@signalbox/dialects/protocol'
+import type { Caller } from '@signalbox/gateway'
 import { beta, type QueryParameter } from '../query.ts'
 import type { Call, Route } from '../route.ts'
 

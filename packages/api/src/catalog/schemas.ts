@@ -1,4 +1,4 @@
-import { capabilities } from '@signalbox/core/protocol'
+import { capabilities } from '@signalbox/dialects/protocol'
 import * as z from 'zod/v4'
 import { closedObject, integerField, listField, textField } from '../schema-fields.ts'
 

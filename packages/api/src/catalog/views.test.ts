@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, inject, test } from 'vitest'
-import { anyCharacter } from '../../../core/test/any-character.ts'
+import { anyCharacter } from '../../../dialects/test/any-character.ts'
 import { keepViews } from './views.ts'
 
 test('a view is created once for a version of the models, and again for the next', () => {

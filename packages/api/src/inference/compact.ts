@@ -1,5 +1,5 @@
-import type { Caller } from '@signalbox/core'
-import { isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
+import { isObject, type Json, type JsonObject } from '@signalbox/dialects/protocol'
+import type { Caller } from '@signalbox/gateway'
 import type { ApiReply } from '../api.ts'
 import { warningHeaders } from '../headers.ts'
 import { json } from '../json-reply.ts'

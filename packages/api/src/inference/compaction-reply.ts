@@ -1,6 +1,12 @@
-import type { CallOptions, Gateway, Reply } from '@signalbox/core'
-import { type InferenceEvent, type InferenceRequest, type InferenceResponse, type ResponseMetadata, unfold } from '@signalbox/core/protocol'
 import { sourceOf } from '@signalbox/core/runtime'
+import {
+  type InferenceEvent,
+  type InferenceRequest,
+  type InferenceResponse,
+  type ResponseMetadata,
+  unfold,
+} from '@signalbox/dialects/protocol'
+import type { CallOptions, Gateway, Reply } from '@signalbox/gateway'
 
 /** The reply to a request whose input ends with a `compaction_trigger`. Its only item stands for the conversation. */
 export function compactionReply(

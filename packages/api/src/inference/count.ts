@@ -1,4 +1,4 @@
-import type { Caller } from '@signalbox/core'
+import type { Caller } from '@signalbox/gateway'
 import type { ApiReply } from '../api.ts'
 import { json } from '../json-reply.ts'
 import type { Call } from '../route.ts'

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@signalbox/core/errors'
+import type { ErrorCode } from '@signalbox/dialects/errors'
 
 /** The error codes of inference. */
 export const inferenceErrors = [

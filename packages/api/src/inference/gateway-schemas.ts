@@ -1,4 +1,4 @@
-import { bodyCaps, dataPolicyDemands, dayMs, loggedMetadataCaps } from '@signalbox/core/protocol'
+import { bodyCaps, dataPolicyDemands, dayMs, loggedMetadataCaps } from '@signalbox/dialects/protocol'
 import * as z from 'zod/v4'
 import { integerField, nonEmpty, optionalFlag, optionalObject, optionalText, textField } from '../schema-fields.ts'
 

@@ -1,5 +1,5 @@
-import type { Caller, CallOptions } from '@signalbox/core'
-import type { ClientDialect, JsonObject } from '@signalbox/core/protocol'
+import type { ClientDialect, JsonObject } from '@signalbox/dialects/protocol'
+import type { Caller, CallOptions } from '@signalbox/gateway'
 import type { ApiReply } from '../api.ts'
 import { warningHeaders } from '../headers.ts'
 import { json } from '../json-reply.ts'

@@ -1,6 +1,6 @@
-import type { Caller, Gateway } from '@signalbox/core'
-import type { ClientDialect, InferenceRequest, ResponseMetadata, Usage } from '@signalbox/core/protocol'
 import type { EarlyAdmission } from '@signalbox/core/request'
+import type { ClientDialect, InferenceRequest, ResponseMetadata, Usage } from '@signalbox/dialects/protocol'
+import type { Caller, Gateway } from '@signalbox/gateway'
 import type { ApiReply } from '../api.ts'
 import type { WebSocketTurn } from '../websocket/port.ts'
 

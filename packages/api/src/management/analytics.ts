@@ -1,4 +1,4 @@
-import type { Analytics } from '@signalbox/core/management'
+import type { Analytics } from '@signalbox/workspaces'
 import type { ApiReply } from '../api.ts'
 import { json } from '../json-reply.ts'
 import type { Call, WorkspaceRoute } from '../route.ts'

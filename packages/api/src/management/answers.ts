@@ -1,4 +1,4 @@
-import type { Gateway } from '@signalbox/core'
+import type { Gateway } from '@signalbox/gateway'
 import type { ApiReply } from '../api.ts'
 import { json } from '../json-reply.ts'
 import type { QueryParameter } from '../query.ts'

@@ -1,5 +1,5 @@
-import type { Gateway } from '@signalbox/core'
 import { type ByokKey, byokKeyFields, fromWire, toReply } from '@signalbox/core/resources'
+import type { Gateway } from '@signalbox/gateway'
 import { json } from '../json-reply.ts'
 import type { Call, WorkspaceRoute } from '../route.ts'
 import { accepted, listed, pages, propagationOf } from './answers.ts'

@@ -1,5 +1,5 @@
-import type { Analytics, AnalyticsQuery } from '@signalbox/core/management'
 import { sourceOf } from '@signalbox/core/runtime'
+import type { Analytics, AnalyticsQuery } from '@signalbox/workspaces'
 import type { ApiReply } from '../api.ts'
 import type { Call } from '../route.ts'
 import { loggedRequestReply, type RequestRow } from './replies/logged-request.ts'

@@ -1,5 +1,5 @@
-import type { Settings } from '@signalbox/core/management'
 import { type Fields, wirePath } from '@signalbox/core/resources'
+import type { Settings } from '@signalbox/workspaces'
 
 /** Warnings about names that are no longer known, with JSON field names. */
 export const warningsView = (warnings: Settings['warnings'], fields: Fields) =>

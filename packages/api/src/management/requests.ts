@@ -1,4 +1,4 @@
-import type { AnalyticsQuery } from '@signalbox/core/management'
+import type { AnalyticsQuery } from '@signalbox/workspaces'
 import { json } from '../json-reply.ts'
 import { type QueryParameter, timeOf } from '../query.ts'
 import type { Call, WorkspaceRoute } from '../route.ts'

@@ -1,5 +1,5 @@
-import type { RoutingDefaultsRecord } from '@signalbox/core/management'
 import { fromWire, routingDefaultsFields, toReply } from '@signalbox/core/resources'
+import type { RoutingDefaultsRecord } from '@signalbox/workspaces'
 import { json } from '../json-reply.ts'
 import type { WorkspaceRoute } from '../route.ts'
 import { accepted } from './answers.ts'

@@ -1,5 +1,5 @@
-import type { Settings } from '@signalbox/core/management'
 import { fromWire, settingsFields, toReply } from '@signalbox/core/resources'
+import type { Settings } from '@signalbox/workspaces'
 import { json } from '../json-reply.ts'
 import type { WorkspaceRoute } from '../route.ts'
 import { accepted } from './answers.ts'

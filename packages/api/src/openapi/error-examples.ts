@@ -1,7 +1,7 @@
 import { aiSdkClient } from '@signalbox/ai-sdk/dialect'
-import { messagesClient, responsesClient } from '@signalbox/core/dialects'
-import { type ErrorCode, errorBody, GatewayError } from '@signalbox/core/errors'
-import type { ClientDialect } from '@signalbox/core/protocol'
+import { messagesClient, responsesClient } from '@signalbox/dialects'
+import { type ErrorCode, errorBody, GatewayError } from '@signalbox/dialects/errors'
+import type { ClientDialect } from '@signalbox/dialects/protocol'
 
 interface ErrorExample {
   readonly message: string

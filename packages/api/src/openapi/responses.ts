@@ -1,4 +1,4 @@
-import { codeRow, type ErrorCode } from '@signalbox/core/errors'
+import { codeRow, type ErrorCode } from '@signalbox/dialects/errors'
 import { errorHeaderNames } from '../headers.ts'
 import type { HeaderName } from '../response-headers.ts'
 import type { Route } from '../route.ts'

@@ -1,4 +1,4 @@
-import { GatewayError } from '@signalbox/core/errors'
+import { GatewayError } from '@signalbox/dialects/errors'
 import { createTally, type Sharer, type Uploads, userShareOf } from '../uploads.ts'
 import type { WebSocketLimits } from './limits.ts'
 

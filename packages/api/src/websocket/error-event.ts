@@ -1,4 +1,4 @@
-import { errorBody, type GatewayError } from '@signalbox/core/errors'
+import { errorBody, type GatewayError } from '@signalbox/dialects/errors'
 import type { ApiReply } from '../api.ts'
 import { errorHeaders, type Headers } from '../headers.ts'
 import { responseHeaderNames } from '../response-headers.ts'

@@ -1,6 +1,6 @@
-import { GatewayError } from '@signalbox/core/errors'
-import { checkBody } from '@signalbox/core/in-process'
-import { estimateMemory, isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
+import { GatewayError } from '@signalbox/dialects/errors'
+import { estimateMemory, isObject, type Json, type JsonObject } from '@signalbox/dialects/protocol'
+import { checkBody } from '@signalbox/gateway/in-process'
 import type { Sharer, Upload, Uploads } from '../uploads.ts'
 
 /** The conversation up to a response of a connection. */

@@ -1,5 +1,5 @@
-import type { Caller } from '@signalbox/core'
-import type { Frame, JsonObject } from '@signalbox/core/protocol'
+import type { Frame, JsonObject } from '@signalbox/dialects/protocol'
+import type { Caller } from '@signalbox/gateway'
 
 /** An accepted WebSocket connection. Either `open` or `abandon` must be called. */
 export interface WebSocketOffer {

@@ -1,5 +1,5 @@
-import { GatewayError } from '@signalbox/core/errors'
-import type { Frame } from '@signalbox/core/protocol'
+import { GatewayError } from '@signalbox/dialects/errors'
+import type { Frame } from '@signalbox/dialects/protocol'
 import { type History, outputOf } from './history.ts'
 import type { WebSocketTurn } from './port.ts'
 

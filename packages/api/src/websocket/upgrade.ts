@@ -1,5 +1,5 @@
-import { GatewayError } from '@signalbox/core/errors'
 import { type Step, wait } from '@signalbox/core/runtime'
+import { GatewayError } from '@signalbox/dialects/errors'
 import type { Api, ApiReply, ApiRequest } from '../api.ts'
 import { authorize } from '../authorize.ts'
 import { checkSite } from '../origin.ts'

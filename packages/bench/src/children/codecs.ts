@@ -1,5 +1,5 @@
-import { clientDialects, providerDialects } from '@signalbox/core/dialects'
-import type { Frame, InferenceEvent, ProviderDialect, ResponseMetadata } from '@signalbox/core/protocol'
+import { clientDialects, providerDialects } from '@signalbox/dialects'
+import type { Frame, InferenceEvent, ProviderDialect, ResponseMetadata } from '@signalbox/dialects/protocol'
 import type { Dialect } from '../dialects.ts'
 import { speeches } from '../fake-content.ts'
 import { serve } from '../ipc.ts'

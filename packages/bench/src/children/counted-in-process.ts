@@ -1,6 +1,6 @@
 import { type ApiRequest, createApi } from '@signalbox/api'
-import type { Source, TransportBody } from '@signalbox/core/protocol'
 import { asSource } from '@signalbox/core/runtime'
+import type { Source, TransportBody } from '@signalbox/dialects/protocol'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { openBenchGateway } from '../bench-gateway.ts'
 import { allocatedBy, type Counts, heapAfterYoungCollections, leastOf, makeInstruments, settled } from '../counts/instruments.ts'

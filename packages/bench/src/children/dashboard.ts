@@ -1,6 +1,6 @@
 import { type Api, type ApiReply, createApi } from '@signalbox/api'
-import { createGateway } from '@signalbox/core'
 import { asIterator } from '@signalbox/core/runtime'
+import { createGateway } from '@signalbox/gateway'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 
 // Dashboard queries over the API, in a separate process, so that its memory is that of the queries alone.

@@ -1,5 +1,4 @@
-import type { Sink, Source } from '@signalbox/core/protocol'
-import type { Transport } from '@signalbox/core/runtime'
+import type { Sink, Source, Transport } from '@signalbox/dialects/protocol'
 import { type Speech, speeches } from '../fake-content.ts'
 import { askedIn } from '../requests.ts'
 

@@ -1,4 +1,4 @@
-import { wireNameOf } from '@signalbox/core/protocol'
+import { wireNameOf } from '@signalbox/dialects/protocol'
 import * as z from 'zod/v4'
 
 // Whatever is wrong with a field, the message says what it takes.

@@ -1,4 +1,4 @@
-import { withWireNames } from '@signalbox/core/protocol'
+import { withWireNames } from '@signalbox/dialects/protocol'
 import type * as z from 'zod/v4'
 import { deepFreeze } from '../deep-freeze.ts'
 import { formatPath, throwIfAny } from '../fault.ts'

@@ -1,4 +1,4 @@
-import type { Quirks } from '@signalbox/core/protocol'
+import type { Quirks } from '@signalbox/dialects/protocol'
 import * as z from 'zod/v4'
 import { flag, json, label, list, name, oneOf, type Shape, section, whole } from './fields.ts'
 

@@ -15,7 +15,7 @@ import {
   type ProviderFacts,
   type Rates,
   type Surcharge,
-} from '@signalbox/core/protocol'
+} from '@signalbox/dialects/protocol'
 import * as z from 'zod/v4'
 import type { ModelChanges, OfferChanges, Overrides, ProviderChanges } from '../overrides.ts'
 import type { Catalog } from '../stored.ts'

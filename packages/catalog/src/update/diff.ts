@@ -1,4 +1,4 @@
-import { type Offer, type Price, wireNameOf } from '@signalbox/core/protocol'
+import { type Offer, type Price, wireNameOf } from '@signalbox/dialects/protocol'
 import type { Catalog } from '../stored.ts'
 import { offersByKey } from './guards.ts'
 

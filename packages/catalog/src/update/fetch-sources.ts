@@ -1,5 +1,4 @@
-import { shownUrl } from '@signalbox/core/errors'
-import pRetry from 'p-retry'
+import { shownUrl } from '@signalbox/dialects/errors'
 import { type SourceName, type Sources, sourceNames } from './source.ts'
 
 /** How to fetch a source: a URL, and a bearer token if required. */
@@ -17,8 +16,6 @@ export interface FetchOptions {
   readonly timeoutMs?: number
   /** Maximum bytes per source. Default: 33,554,432. */
   readonly maxBytes?: number
-  /** Milliseconds before a source that cannot be reached, or answers with 429 or 5xx, is asked again, twice at most. Default: 500, then twice that. */
-  readonly retryMs?: number
 }
 
 /** The sources, or why they could not be read. */
@@ -50,39 +47,22 @@ interface FetchedSource {
 }
 
 async function fetchSource({ name, url = addresses[name], token }: SourceRequest, options: FetchOptions): Promise<FetchedSource> {
-  const { fetch, timeoutMs = 30_000, maxBytes = 33_554_432, retryMs = 500 } = options
+  const { fetch, timeoutMs = 30_000, maxBytes = 33_554_432 } = options
   const shown = shownUrl(url)
   const address = parseAddress(url)
   if (!address) return { problem: `${name} cannot be read from ${shown}, which is no http or https URL.` }
   try {
     const authorization = token === undefined ? address.authorization : `Bearer ${token}`
     const headers = { accept: 'application/json', ...(authorization !== undefined && { authorization }) }
-    const readOnce = async (): Promise<string> => {
-      const response = await fetch(address.url, { headers, signal: AbortSignal.timeout(timeoutMs) })
-      if (!response.ok) throw new StatusError(response.status)
-      return readText(response, maxBytes)
-    }
-    const shouldRetry = ({ error }: { readonly error: Error }): boolean => isPassing(error)
-    return parseSource(name, await pRetry(readOnce, { retries: 2, minTimeout: retryMs, shouldRetry }))
+    const response = await fetch(address.url, { headers, signal: AbortSignal.timeout(timeoutMs) })
+    if (!response.ok) return { problem: `${name} cannot be read: ${shown} responded with status ${response.status}.` }
+    return parseSource(name, await readText(response, maxBytes))
   } catch (error) {
-    if (error instanceof StatusError) return { problem: `${name} cannot be read: ${shown} responded with status ${error.status}.` }
     const { name: kind, message, cause } = error as Error
     const why = kind === 'TimeoutError' ? `no response within ${timeoutMs} ms` : ((cause as Error | undefined)?.message ?? message)
     return { problem: `${name} cannot be read from ${shown}: ${why.replaceAll(address.url, shown)}.` }
   }
 }
-
-class StatusError extends Error {
-  readonly status: number
-  constructor(status: number) {
-    super(`status ${status}`)
-    this.status = status
-  }
-}
-
-/** Whether the next try may succeed. A `TypeError` of `fetch` says that the network failed. */
-const isPassing = (error: Error): boolean =>
-  error instanceof StatusError ? error.status === 429 || error.status >= 500 : error instanceof TypeError
 
 /** The address without its user and password, which `fetch` does not take, and the header that carries them. */
 function parseAddress(text: string): { readonly url: string; readonly authorization?: string } | undefined {

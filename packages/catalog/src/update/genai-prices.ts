@@ -1,4 +1,4 @@
-import type { Price, PriceChange, PriceWindow, Rates } from '@signalbox/core/protocol'
+import type { Price, PriceChange, PriceWindow, Rates } from '@signalbox/dialects/protocol'
 import * as z from 'zod/v4'
 import { microdollars } from './prices.ts'
 import { dollarAmount } from './source.ts'

@@ -1,4 +1,4 @@
-import type { Offer, Rates } from '@signalbox/core/protocol'
+import type { Offer, Rates } from '@signalbox/dialects/protocol'
 import type { Catalog } from '../stored.ts'
 import { offerKey } from './source.ts'
 

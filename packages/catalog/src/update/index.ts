@@ -1,4 +1,4 @@
-import { withWireNames } from '@signalbox/core/protocol'
+import { withWireNames } from '@signalbox/dialects/protocol'
 import { CatalogError } from '../fault.ts'
 import type { Overrides } from '../overrides.ts'
 import { readCatalog } from '../schema/index.ts'

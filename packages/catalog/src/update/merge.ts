@@ -1,4 +1,4 @@
-import type { Model, Offer, OfferRegion, Quirks } from '@signalbox/core/protocol'
+import type { Model, Offer, OfferRegion, Quirks } from '@signalbox/dialects/protocol'
 import type { Catalog } from '../stored.ts'
 import { definedFields, mergePrice, priceOn } from './prices.ts'
 import { type OfferList, offerKey, type SourceOffer } from './source.ts'

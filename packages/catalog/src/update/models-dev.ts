@@ -1,4 +1,4 @@
-import type { Ability, Model, Offer, Price, Quirks, Rates, Surcharge } from '@signalbox/core/protocol'
+import type { Ability, Model, Offer, Price, Quirks, Rates, Surcharge } from '@signalbox/dialects/protocol'
 import * as z from 'zod/v4'
 import { dialectOf, type ListedProvider, listedProviders } from './models-dev-providers.ts'
 import { microdollars } from './prices.ts'

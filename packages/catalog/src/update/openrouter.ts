@@ -1,4 +1,4 @@
-import type { Ability, Offer, Price } from '@signalbox/core/protocol'
+import type { Ability, Offer, Price } from '@signalbox/dialects/protocol'
 import * as z from 'zod/v4'
 import { microdollars } from './prices.ts'
 import { type OfferList, offerKey, type SourceOffer, sourceId, tokenLimit, unreadableWarning } from './source.ts'

@@ -1,4 +1,4 @@
-import type { Price, Rates } from '@signalbox/core/protocol'
+import type { Price, Rates } from '@signalbox/dialects/protocol'
 
 /** Converts US dollars per million tokens to integer microdollars per million tokens. */
 export const microdollars = (usd: number): number => Math.round(usd * 1_000_000)

@@ -1,4 +1,4 @@
-import type { Quirks, ThinkingStyle } from '@signalbox/core/protocol'
+import type { Quirks, ThinkingStyle } from '@signalbox/dialects/protocol'
 import * as z from 'zod/v4'
 
 // Converts reasoning controls of models.dev to quirks. Core has more precise facts about Claude (by model) and Gemini (by dialect).

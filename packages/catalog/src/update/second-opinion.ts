@@ -1,4 +1,4 @@
-import type { Offer, Price, Rates } from '@signalbox/core/protocol'
+import type { Offer, Price, Rates } from '@signalbox/dialects/protocol'
 import type { Catalog } from '../stored.ts'
 import type { PriceLookup } from './genai-prices.ts'
 import { definedFields } from './prices.ts'

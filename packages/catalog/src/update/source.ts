@@ -1,4 +1,4 @@
-import type { Model, Offer } from '@signalbox/core/protocol'
+import type { Model, Offer } from '@signalbox/dialects/protocol'
 import * as z from 'zod/v4'
 
 /** Names of the public lists that a catalog is updated from. */

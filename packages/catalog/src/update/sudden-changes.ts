@@ -1,4 +1,4 @@
-import { type Offer, type Price, type Rates, wireNameOf } from '@signalbox/core/protocol'
+import { type Offer, type Price, type Rates, wireNameOf } from '@signalbox/dialects/protocol'
 import type { Catalog } from '../stored.ts'
 import type { PriceLookup } from './genai-prices.ts'
 import { offerKey } from './source.ts'

@@ -1,7 +1,7 @@
+import { createGateway } from '@signalbox/gateway'
 import type { RecordStore } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
-import { createGateway } from '../create-gateway.ts'
 import { profileOf } from '../resources/scopes.ts'
 import { sha256, webClock, webIds } from '../runtime/web.ts'
 import { isSecret, makeSecret, prefixOf } from './secret.ts'

@@ -1,6 +1,6 @@
+import { dayMs } from '@signalbox/dialects/protocol'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { dayMs } from '../protocol/time.ts'
 import { budgetAccount, byokAccount, periodOf } from './accounts.ts'
 
 const lengths = { day: [1, 1], week: [7, 7], month: [28, 31] } as const

@@ -1,6 +1,6 @@
-import { dayMs } from '../protocol/time.ts'
+import { dayMs } from '@signalbox/dialects/protocol'
+import type { BudgetBody } from '../resources/budget.ts'
 import type { CallerBudget } from '../runtime/ports.ts'
-import type { BudgetBody } from './kinds.ts'
 import type { WorkspacePolicy } from './workspace-policy.ts'
 
 // Everything that limits spending is an account of one ledger: prepaid credit, budgets, and the number of requests with BYOK

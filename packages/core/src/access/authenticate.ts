@@ -1,6 +1,6 @@
+import { GatewayError } from '@signalbox/dialects/errors'
 import type { Awaitable, RecordStore } from '@signalbox/storage'
 import type { ChangeFeed, RecordChange } from '@signalbox/storage/changes'
-import { GatewayError } from '../errors/gateway-error.ts'
 import { type IsUsableExpired, orExpired } from '../runtime/expired-reads.ts'
 import { createLru } from '../runtime/lru.ts'
 import type { Clock, Logger } from '../runtime/ports.ts'
@@ -15,6 +15,7 @@ import { isMistyped } from './secret.ts'
 import { isSessionToken, openSession } from './session.ts'
 import type { WorkspacePolicies, WorkspacePolicy } from './workspace-policy.ts'
 
+/** Maps secrets to callers. */
 export interface AuthenticatorPorts {
   readonly records: Records
   /** Records the last use of keys. */
@@ -28,6 +29,7 @@ export interface AuthenticatorPorts {
   readonly logger: Logger
 }
 
+/** Maps secrets to callers. */
 export interface Authenticator {
   /** The caller for a secret or an end user of the app. Returns no promise if the key is cached. */
   authenticate(proof: string | EndUserOf | undefined): Awaitable<Caller>
@@ -79,6 +81,8 @@ const invalidSecret = (secret: string): GatewayError => (isSessionToken(secret) 
 /**
  * Maps secrets to callers. The cache key is the whole secret, never a part of it. The store holds only SHA-256 hashes, so a look-up
  * is an exact match or fails.
+ *
+ * @throws {GatewayError} (from `authenticate`) 401, 403, or 503 if the storage is unavailable.
  */
 export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
   const { records, store, policies, changes, clock, logger } = ports

@@ -1,8 +1,8 @@
-import type { BudgetFacts } from '../errors/gateway-error.ts'
+import type { BudgetFacts } from '@signalbox/dialects/errors'
+import type { BudgetBody } from '../resources/budget.ts'
 import type { CallerBudget } from '../runtime/ports.ts'
 import { budgetAccount, periodOf } from './accounts.ts'
 import type { Caller } from './caller.ts'
-import type { BudgetBody } from './kinds.ts'
 
 /**
  * The state of a budget, as clients see it. `used` is the microdollars spent in its period, including amounts on hold where they count.

@@ -1,5 +1,5 @@
-import { type Credential, credentialOf } from '../protocol/provider.ts'
-import { fromBase64Url, toBase64Url } from '../runtime/base64.ts'
+import { fromBase64Url, toBase64Url } from '@signalbox/dialects/common'
+import { type Credential, credentialOf } from '@signalbox/dialects/protocol'
 import { createLru } from '../runtime/lru.ts'
 import type { Logger } from '../runtime/ports.ts'
 import { type KeyRing, type SealContext, sealFormat } from '../runtime/seal.ts'
@@ -65,6 +65,7 @@ interface Opened {
   readonly credential: Credential | undefined
 }
 
+/** Creates the vault that unseals provider keys and keeps them open. */
 export function createVault({ ring, policyOf, logger }: VaultPorts): Vault {
   const opened = createLru<Opened>(maxOpened)
   const records = new WeakMap<Credential, TypedRecord<'credential'>>()

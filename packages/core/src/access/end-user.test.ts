@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import type { BudgetBody } from '../resources/budget.ts'
 import { callerOfUser, type EndUser, endUserCaller, keyIdOfUser, nounOf } from './end-user.ts'
-import type { BudgetBody } from './kinds.ts'
 import type { TypedRecord } from './records.ts'
 import type { WorkspacePolicies } from './workspace-policy.ts'
 

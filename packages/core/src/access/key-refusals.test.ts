@@ -1,7 +1,7 @@
+import { dayMs } from '@signalbox/dialects/protocol'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { fakeClock } from '@signalbox/testing'
 import { expect, test } from 'vitest'
-import { dayMs } from '../protocol/time.ts'
 import { createKeyRefusals } from './key-refusals.ts'
 import { recordsOf } from './records.ts'
 

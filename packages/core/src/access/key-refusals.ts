@@ -1,5 +1,5 @@
+import { dayMs } from '@signalbox/dialects/protocol'
 import type { RecordStore } from '@signalbox/storage'
-import { dayMs } from '../protocol/time.ts'
 import type { Clock, Logger } from '../runtime/ports.ts'
 import { unrefTimer } from '../runtime/timers.ts'
 import type { Caller } from './caller.ts'
@@ -34,6 +34,7 @@ interface Refused extends Pick<Caller, 'keyId' | 'workspaceId'> {
   count: number
 }
 
+/** Creates the counter of refused requests by key. */
 export function createKeyRefusals({ records, store, clock, logger }: KeyRefusalPorts): KeyRefusals {
   const waiting = new Map<string, Refused>()
   let timer: unknown

@@ -40,8 +40,10 @@ export interface Kinds {
   readonly audit_anchor: AuditAnchorBody
 }
 
+/** The kinds of records. */
 export type Kind = keyof Kinds
 
+/** A workspace as it is stored. */
 export interface WorkspaceBody {
   readonly name: string
   /** `prepaid`: requests need credit. `postpaid`: usage is recorded, and no request is refused for lack of credit. */
@@ -66,6 +68,7 @@ export interface CallLimits {
 /** The plan as it is stored. */
 export type SubscriptionBody = Partial<Subscription>
 
+/** An API key as it is stored. */
 export interface KeyBody {
   readonly name: string
   /** The displayable part of the secret. */
@@ -101,6 +104,7 @@ export interface SessionBody extends Omit<NewSession, 'expiresIn'> {
   readonly ancestors?: readonly string[]
 }
 
+/** The number of live sessions of an API key. */
 export interface SessionCountBody {
   /** Number of sessions by the time until which they count as live: the end of the quarter of an hour in which they expire. */
   readonly ends: readonly (readonly [end: number, sessions: number])[]

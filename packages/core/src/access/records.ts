@@ -1,7 +1,7 @@
 import type { Awaitable, RecordPut, RecordQuery, RecordStore, StoredRecord } from '@signalbox/storage'
 import type { RecordRemoval } from '@signalbox/storage/records'
-import { orStoreDown } from '../errors/gateway-error.ts'
 import type { Clock } from '../runtime/ports.ts'
+import { orStoreDown } from '../runtime/store-down.ts'
 import { withinStorageWait } from '../runtime/timers.ts'
 import type { Kind, Kinds } from './kinds.ts'
 
@@ -62,4 +62,5 @@ export function changedRecord<K extends Kind>({ usedAt: _, ...kept }: TypedRecor
   return { ...kept, ...changes, body: JSON.stringify({ ...kept.body, ...body }) }
 }
 
+/** The removal of a record at the version that was read. */
 export const recordRemoval = ({ kind, workspaceId, id, version }: TypedRecord<Kind>): RecordRemoval => ({ kind, workspaceId, id, version })

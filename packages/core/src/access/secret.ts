@@ -1,4 +1,4 @@
-import { fnv1a } from '../runtime/fnv.ts'
+import { fnv1a } from '@signalbox/dialects/common'
 import type { Ids } from '../runtime/ports.ts'
 import { sha256 } from '../runtime/web.ts'
 
@@ -11,6 +11,7 @@ const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const bodyLength = 43
 const checksumLength = 6
 
+/** A new secret: the prefix, 256 random bits and a checksum. */
 export function makeSecret(ids: Ids, prefix = 'ak_'): string {
   const body = base62(bytesToBigInt(ids.random(32)), bodyLength)
   return `${prefix}${body}${checksum(body)}`

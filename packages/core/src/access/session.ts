@@ -1,4 +1,4 @@
-import { sessionTokenPrefix } from '../protocol/session-token.ts'
+import { sessionTokenPrefix } from '@signalbox/dialects/protocol'
 import { ancestorsOf, isActive } from './ancestors.ts'
 import type { Caller } from './caller.ts'
 import { userCaller } from './end-user.ts'

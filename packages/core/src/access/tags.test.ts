@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { anyCharacter } from '../../test/any-character.ts'
+import { anyCharacter } from '../../../dialects/test/any-character.ts'
 import { isTag, maxTagLength, maxTags, tagsOf } from './tags.ts'
 
 test("a request has its caller's tags first, then those of its metadata, without duplicates", () => {

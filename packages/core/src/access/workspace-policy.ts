@@ -1,5 +1,5 @@
+import type { Credential } from '@signalbox/dialects/protocol'
 import type { Awaitable } from '@signalbox/storage'
-import type { Credential } from '../protocol/provider.ts'
 import { type IsUsableExpired, orExpired } from '../runtime/expired-reads.ts'
 import { createLru } from '../runtime/lru.ts'
 import type { Clock } from '../runtime/ports.ts'
@@ -25,6 +25,7 @@ interface UnusableKey {
   readonly isRefused: boolean
 }
 
+/** What applies to the requests of workspaces, cached for 30 s. */
 export interface WorkspacePolicies {
   /** The policy, if it was read within the last 30 s, or within the minute before an ongoing outage. `now`: monotonic milliseconds. */
   cached(workspaceId: string, now?: number): WorkspacePolicy | undefined
@@ -73,6 +74,7 @@ interface RunningRead {
 const unlessLost = (running: RunningRead | undefined, now: number): RunningRead | undefined =>
   running && now < running.lostAt ? running : undefined
 
+/** Creates the cache of workspace policies. */
 export function createWorkspacePolicies({ records, clock, isUsableExpired, open }: WorkspacePolicyPorts): WorkspacePolicies {
   const known = createLru<Cached>(maxWorkspaces)
   // Concurrent requests of a workspace share one read.

@@ -1,5 +1,5 @@
+import type { Usage } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
-import type { Usage } from '../protocol/response.ts'
 import { billUsage } from './bill-usage.ts'
 
 const price = { input: 1_000_000, output: 2_000_000 }

@@ -1,7 +1,5 @@
+import type { Failure, HostedCalls, Price, Usage } from '@signalbox/dialects/protocol'
 import type { UsageResult } from '@signalbox/storage'
-import type { Failure } from '../protocol/failure.ts'
-import type { Price } from '../protocol/model.ts'
-import type { HostedCalls, Usage } from '../protocol/response.ts'
 import { tokensOfText } from './estimate.ts'
 import type { MeteredAnswer } from './meter.ts'
 import { costOf, type Microdollars, saneUsage } from './money.ts'

@@ -1,6 +1,6 @@
+import { withSteps } from '@signalbox/dialects/common'
+import type { Usage } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
-import { withSteps } from '../dialects/extra-steps.ts'
-import type { Usage } from '../protocol/response.ts'
 import { clampUsage, type UsageBounds } from './clamp-usage.ts'
 
 const used = (input_tokens: number, output_tokens: number, more: Partial<Usage> = {}): Usage => ({

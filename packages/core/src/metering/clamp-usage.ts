@@ -1,5 +1,5 @@
-import { withoutSteps, withSteps } from '../dialects/extra-steps.ts'
-import type { ExtraSteps, HostedCalls, Usage } from '../protocol/response.ts'
+import { withoutSteps, withSteps } from '@signalbox/dialects/common'
+import type { ExtraSteps, HostedCalls, Usage } from '@signalbox/dialects/protocol'
 import { maxCountedTokens, maxStepOutput } from './estimate.ts'
 import { type AllowedSteps, clampCalls } from './hosted-calls.ts'
 import { maxHostedCalls, saneUsage } from './money.ts'

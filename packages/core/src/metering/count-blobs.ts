@@ -1,4 +1,4 @@
-import type { AudioPart, FilePart, ImagePart } from '../protocol/item.ts'
+import type { AudioPart, FilePart, ImagePart } from '@signalbox/dialects/protocol'
 import { charactersPerToken } from './count-text.ts'
 
 // Token counts of images, files and audio, derived from their dimensions and byte sizes.

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { isObject } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
-import { recordings } from '../../test/dialects/recordings.ts'
-import { isObject } from '../protocol/wire.ts'
+import { recordings } from '../../../dialects/test/recordings.ts'
 import { tokensOf } from './count-text.ts'
 
 /** The repository itself: code, English and JSON of every length, not written for this test. */

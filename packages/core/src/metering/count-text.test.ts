@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import fc from 'fast-check'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { describe, expect, inject, test } from 'vitest'
-import { anyCharacter } from '../../test/any-character.ts'
+import { anyCharacter } from '../../../dialects/test/any-character.ts'
 import { maxExactCharacters, tokensOf } from './count-text.ts'
 
 const english = `A signal box is a building from which the movements of trains are controlled. From the late nineteenth century the

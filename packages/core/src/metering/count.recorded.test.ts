@@ -1,8 +1,7 @@
+import type { FunctionTool, Item, Part, Prompt } from '@signalbox/dialects/protocol'
+import { isObject, type JsonObject } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
-import { recordings } from '../../test/dialects/recordings.ts'
-import type { Item, Part } from '../protocol/item.ts'
-import type { FunctionTool, Prompt } from '../protocol/request.ts'
-import { isObject, type JsonObject } from '../protocol/wire.ts'
+import { recordings } from '../../../dialects/test/recordings.ts'
 import { estimateTokens } from './count.ts'
 
 const user = (...content: readonly Part[]): Item => ({ type: 'message', role: 'user', content })

@@ -1,9 +1,7 @@
+import type { FunctionTool, Item, JsonObject, Part, Prompt } from '@signalbox/dialects/protocol'
 import fc from 'fast-check'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { expect, test } from 'vitest'
-import type { Item, Part } from '../protocol/item.ts'
-import type { FunctionTool, Prompt } from '../protocol/request.ts'
-import type { JsonObject } from '../protocol/wire.ts'
 import { estimateTokens } from './count.ts'
 
 const user = (...content: readonly Part[]): Item => ({ type: 'message', role: 'user', content })

@@ -1,6 +1,4 @@
-import type { Item, Part } from '../protocol/item.ts'
-import type { Prompt, Tool } from '../protocol/request.ts'
-import type { Json } from '../protocol/wire.ts'
+import type { Item, Json, Part, Prompt, Tool } from '@signalbox/dialects/protocol'
 import { tokensOfFile, tokensOfImage, tokensOfSound } from './count-blobs.ts'
 import { tokensOf } from './count-text.ts'
 import { tokensPerBlob } from './estimate.ts'

@@ -1,8 +1,5 @@
+import type { JsonObject, Offer, Part, Prompt } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
-import type { Part } from '../protocol/item.ts'
-import type { Offer } from '../protocol/model.ts'
-import type { Prompt } from '../protocol/request.ts'
-import type { JsonObject } from '../protocol/wire.ts'
 import { estimateInput, estimateMaxCost } from './estimate.ts'
 
 const base64 = 'A'.repeat(4_000_000)

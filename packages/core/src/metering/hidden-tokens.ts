@@ -1,6 +1,5 @@
-import { mayThink } from '../dialects/sampling.ts'
-import type { Model, Offer, Quirks } from '../protocol/model.ts'
-import type { Prompt } from '../protocol/request.ts'
+import { mayThink } from '@signalbox/dialects/common'
+import type { Model, Offer, Prompt, Quirks } from '@signalbox/dialects/protocol'
 import { createLru } from '../runtime/lru.ts'
 
 // Estimates the output tokens, both visible text and hidden reasoning, of a response whose client disconnected before usage arrived.
@@ -22,6 +21,7 @@ const fewTokens = 12
 /** Weight of the newest response, once several have been observed. */
 const weight = 0.08
 
+/** Creates the store of learned output paces. */
 export function createOutputPaces(): OutputPaces {
   const paces = createLru<{ seen: number; logarithm: number }>(maxPaces)
   return {

@@ -1,9 +1,6 @@
-import { objects } from '../dialects/json.ts'
-import { allTools, isHosted, isOn, toolTypeOf } from '../dialects/paid-tools.ts'
-import { type HostedTool, hostedTools, type Quirks } from '../protocol/model.ts'
-import type { Prompt } from '../protocol/request.ts'
-import type { HostedCalls } from '../protocol/response.ts'
-import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
+import { allTools, isHosted, isOn, objects, toolTypeOf } from '@signalbox/dialects/common'
+import type { HostedCalls, Prompt } from '@signalbox/dialects/protocol'
+import { type HostedTool, hostedTools, isObject, type Json, type JsonObject, type Quirks } from '@signalbox/dialects/protocol'
 import { maxHostedCalls } from './money.ts'
 
 // Calls of hosted tools, and calls of the model beside that of the answer, which a request asks for: foreseen by its hold, and the most

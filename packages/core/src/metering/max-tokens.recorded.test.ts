@@ -1,6 +1,6 @@
+import { chatProvider, geminiProvider, messagesProvider, responsesProvider } from '@signalbox/dialects'
 import { expect, test } from 'vitest'
-import { recordings } from '../../test/dialects/recordings.ts'
-import { chatProvider, geminiProvider, messagesProvider, responsesProvider } from '../dialects/index.ts'
+import { recordings } from '../../../dialects/test/recordings.ts'
 import { maxTokensOfText } from './max-tokens.ts'
 
 const decoders = { chat: chatProvider, gemini: geminiProvider, messages: messagesProvider, responses: responsesProvider }

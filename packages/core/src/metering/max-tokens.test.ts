@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { encode as cl100k } from 'gpt-tokenizer/encoding/cl100k_base'
 import { encode as o200k } from 'gpt-tokenizer/encoding/o200k_base'
 import { expect, test } from 'vitest'
-import { anyCharacter } from '../../test/any-character.ts'
+import { anyCharacter } from '../../../dialects/test/any-character.ts'
 import { bytesOfText, likelyTokensOfText, maxTokensOfText } from './max-tokens.ts'
 
 const source = readFileSync(new URL('./meter.ts', import.meta.url), 'utf8')

@@ -1,8 +1,6 @@
+import type { Delta, InferenceEvent, InferenceResponse, Item } from '@signalbox/dialects/protocol'
 import { fakeClock } from '@signalbox/testing'
 import { expect, test } from 'vitest'
-import type { Delta, InferenceEvent } from '../protocol/event.ts'
-import type { Item } from '../protocol/item.ts'
-import type { InferenceResponse } from '../protocol/response.ts'
 import { createMeter, meterEvent, meteredAnswer, meterLeft, meterResponse } from './meter.ts'
 
 const usage = { input_tokens: 1, output_tokens: 1, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }

@@ -1,8 +1,6 @@
-import { hostedToolOf, oneCallMore } from '../dialects/usage.ts'
-import { type InferenceEvent, isPreamble } from '../protocol/event.ts'
-import type { Item } from '../protocol/item.ts'
-import type { HostedCalls, InferenceResponse, Outcome, Usage } from '../protocol/response.ts'
-import type { JsonObject } from '../protocol/wire.ts'
+import { hostedToolOf, oneCallMore } from '@signalbox/dialects/common'
+import type { HostedCalls, InferenceResponse, Item, JsonObject, Outcome, Usage } from '@signalbox/dialects/protocol'
+import { type InferenceEvent, isPreamble } from '@signalbox/dialects/protocol'
 import type { Clock } from '../runtime/ports.ts'
 import { addPiece, likelyTokens, noText, type TextWeights } from './max-tokens.ts'
 

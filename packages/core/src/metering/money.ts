@@ -1,7 +1,6 @@
-import { withoutSteps } from '../dialects/extra-steps.ts'
-import { type HostedTool, type HostedToolRates, hostedTools, type Price, type Rates } from '../protocol/model.ts'
-import { ratesAt } from '../protocol/rates.ts'
-import type { HostedCalls, Usage } from '../protocol/response.ts'
+import { withoutSteps } from '@signalbox/dialects/common'
+import type { HostedCalls, Usage } from '@signalbox/dialects/protocol'
+import { type HostedTool, type HostedToolRates, hostedTools, type Price, type Rates, ratesAt } from '@signalbox/dialects/protocol'
 
 /** 1 USD = 1,000,000. Always an integer. */
 export type Microdollars = number

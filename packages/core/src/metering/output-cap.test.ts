@@ -1,4 +1,3 @@
-import { expect, test } from 'vitest'
 import {
   bedrockProvider,
   chatClient,
@@ -7,10 +6,9 @@ import {
   messagesProvider,
   responsesClient,
   responsesProvider,
-} from '../dialects/index.ts'
-import type { ProviderDialect } from '../protocol/dialect.ts'
-import type { Offer, Quirks } from '../protocol/model.ts'
-import type { JsonObject } from '../protocol/wire.ts'
+} from '@signalbox/dialects'
+import type { JsonObject, Offer, ProviderDialect, Quirks } from '@signalbox/dialects/protocol'
+import { expect, test } from 'vitest'
 import { encodeForOffer } from '../upstream/encode-for-offer.ts'
 import { acceptsOutputCap, maxOutput, namedCap, outputCap, withOutputCap } from './output-cap.ts'
 

@@ -1,8 +1,5 @@
-import type { Offer } from '../protocol/model.ts'
-import { type Original, originalOf, remember } from '../protocol/original.ts'
-import { dialectFor, type Provider, quirksFor } from '../protocol/provider.ts'
-import { maxTokensFor } from '../protocol/rates.ts'
-import type { Effort, InferenceRequest, Prompt } from '../protocol/request.ts'
+import type { Effort, InferenceRequest, Offer, Prompt } from '@signalbox/dialects/protocol'
+import { dialectFor, maxTokensFor, type Original, originalOf, type Provider, quirksFor, remember } from '@signalbox/dialects/protocol'
 
 // The output limit of a request. If credit or a budget bounds a request without a limit of its own, the gateway sends one, so that the
 // hold covers the cost of the response.

@@ -1,8 +1,6 @@
+import { chatClient, messagesClient, providerDialects, responsesClient } from '@signalbox/dialects'
+import type { ClientDialect, InferenceRequest, JsonObject, ProviderDialect } from '@signalbox/dialects/protocol'
 import { describe, expect, test } from 'vitest'
-import { chatClient, messagesClient, providerDialects, responsesClient } from '../dialects/index.ts'
-import type { ClientDialect, ProviderDialect } from '../protocol/dialect.ts'
-import type { InferenceRequest } from '../protocol/request.ts'
-import type { JsonObject } from '../protocol/wire.ts'
 import { maxTokensOfText } from './max-tokens.ts'
 import { maxClaim, sizeOfPrompt } from './prompt-size.ts'
 

@@ -1,8 +1,6 @@
+import type { JsonObject, Part, Prompt } from '@signalbox/dialects/protocol'
+import { remember } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
-import type { Part } from '../protocol/item.ts'
-import { remember } from '../protocol/original.ts'
-import type { Prompt } from '../protocol/request.ts'
-import type { JsonObject } from '../protocol/wire.ts'
 import { estimateInput, estimateMaxCost } from './estimate.ts'
 import { likelyInput, maxClaim, maxClaimAt, sampledInput, sizeAt, sizeOfPrompt } from './prompt-size.ts'
 

@@ -1,5 +1,5 @@
+import { isObject } from '@signalbox/dialects/protocol'
 import type { RequestSettlement } from '@signalbox/storage/settlement'
-import { isObject } from '../protocol/wire.ts'
 
 /** The data that one settlement writes. */
 export type SettlementFacts = Omit<RequestSettlement, 'at'>

@@ -37,6 +37,7 @@ export interface SettlementPorts {
   readonly logger: Logger
 }
 
+/** Creates the queue that writes settlements, and retries those that failed. */
 export function createSettlements(ports: SettlementPorts): Settlements {
   const { storage, clock, logger } = ports
   const backlog = createBacklog({

@@ -17,6 +17,7 @@ export interface UsageDrains {
   stop(): void
 }
 
+/** Creates the count of answers that are read to their usage after the client has left. */
 export function createUsageDrains(clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>): UsageDrains {
   const open = new Set<() => void>()
   let isStopped = false

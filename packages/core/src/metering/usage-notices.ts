@@ -14,6 +14,7 @@ const maxOffers = 1_000
 const maxFields = 1_000
 const maxNotices = 5
 
+/** Creates the store of notices about usage that providers reported. */
 export function createUsageNotices(): UsageNotices {
   const counts = createLru<number>(maxOffers)
   const seen = createLru<true>(maxFields)

@@ -1,7 +1,5 @@
+import type { Item, JsonObject, Part, Prompt } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
-import type { Item, Part } from '../protocol/item.ts'
-import type { Prompt } from '../protocol/request.ts'
-import type { JsonObject } from '../protocol/wire.ts'
 import { eachField, walkPrompt } from './walk-prompt.ts'
 
 /** What a visitor receives of a prompt, in order. */

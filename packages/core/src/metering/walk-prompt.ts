@@ -1,7 +1,6 @@
-import { eachUnknownField } from '../dialects/unknown-fields.ts'
-import type { AudioPart, FilePart, Item, Part } from '../protocol/item.ts'
-import type { Prompt, Tool } from '../protocol/request.ts'
-import { isObject, type Json } from '../protocol/wire.ts'
+import { eachUnknownField } from '@signalbox/dialects/clients'
+import type { AudioPart, FilePart, Item, Part, Prompt, Tool } from '@signalbox/dialects/protocol'
+import { isObject, type Json } from '@signalbox/dialects/protocol'
 
 /** Receives the pieces of a prompt in order. */
 export interface PromptVisitor {

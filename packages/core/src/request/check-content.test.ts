@@ -1,5 +1,5 @@
+import type { Item } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
-import type { Item } from '../protocol/item.ts'
 import { checkContent } from './check-content.ts'
 
 const message = (...content: readonly object[]): Item => ({ type: 'message', role: 'user', content }) as unknown as Item

@@ -1,8 +1,7 @@
-import { itemParts } from '../dialects/part-warnings.ts'
-import { GatewayError } from '../errors/gateway-error.ts'
-import type { Item, Part } from '../protocol/item.ts'
-import { pathOf } from '../protocol/original.ts'
-import type { Prompt } from '../protocol/request.ts'
+import { itemParts } from '@signalbox/dialects/common'
+import { GatewayError } from '@signalbox/dialects/errors'
+import type { Item, Part, Prompt } from '@signalbox/dialects/protocol'
+import { pathOf } from '@signalbox/dialects/protocol'
 
 /** Refuses a conversation without content, for which the provider would receive no messages or blank ones. */
 export function checkContent({ input, instructions }: Prompt): void {

@@ -1,6 +1,5 @@
-import type { UsedSettings } from '../dialects/used-settings.ts'
-import type { ResponseMetadata } from '../protocol/dialect.ts'
-import type { Usage, Warning } from '../protocol/response.ts'
+import type { UsedSettings } from '@signalbox/dialects/common'
+import type { ResponseMetadata, Usage, Warning } from '@signalbox/dialects/protocol'
 import type { Candidate } from '../routing/plan.ts'
 import type { KeptAnswer } from './item-references/kept-items.ts'
 

@@ -44,6 +44,7 @@ export function dropOverdue(running: Set<RunningRequest>, now: number): void {
   for (const entry of running) if (entry.deadlineAt !== undefined && now > entry.deadlineAt + overdueMs) removeRunning(running, entry)
 }
 
+/** Ends all running requests because the gateway closes. */
 export const endForShutdown = (running: Iterable<RunningRequest>): void => {
   for (const { control } of running) control?.cancellation.cancel('shut_down')
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors/gateway-error.ts'
+import { GatewayError } from '@signalbox/dialects/errors'
 
 /** Reasons why a gateway accepts no new requests. */
 export const unavailableErrors = {

@@ -1,6 +1,6 @@
+import { GatewayError } from '@signalbox/dialects/errors'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { GatewayError } from '../errors/gateway-error.ts'
 import { budgetFields } from './budget.ts'
 import { checkInput, type NameStyle } from './check-input.ts'
 import type { Fields } from './fields.ts'

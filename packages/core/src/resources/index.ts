@@ -1,10 +1,10 @@
-// The resources of a workspace as tables of fields: their types, the checks of their input, and their JSON.
-
-export { type ApiKey, type ApiKeyChange, apiKeyFields, keyUsageFields, type NewApiKey, rotateKeyFields } from './api-key.ts'
+export { type ApiKey, type ApiKeyChange, apiKeyFields, keyUsageFields, type NewApiKey, rotateKeyFields, rotationGrace } from './api-key.ts'
 export { auditVerificationFields } from './audit-event.ts'
 export {
   type AutoReloadChange,
+  adjustmentFields,
   autoReloadFields,
+  type CreditBalance,
   creditFields,
   ledgerEntryFields,
   type MoneyMove,
@@ -15,17 +15,18 @@ export {
 } from './billing.ts'
 export {
   type Budget,
+  type BudgetBody,
   type BudgetChange,
   budgetFields,
   type CallerBudgetState,
   callerBudgetFields,
-  type KeyBudget,
   type KeyBudgetChange,
   type NewBudget,
 } from './budget.ts'
 export { type ByokKey, type ByokKeyChange, byokKeyFields, type NewByokKey } from './byok-key.ts'
 export { checkInput, immutableNames, isTaken, type NameStyle } from './check-input.ts'
-export type { CreateInput, Field, Fields, InputMode, InputOf, InputSpec, RecordOf, UpdateInput, ValueSpec } from './fields.ts'
+export type { Field, Fields, InputMode, InputSpec, RecordOf, ValueSpec } from './fields.ts'
+export { invalidValue } from './invalid-value.ts'
 export {
   type Acceptance,
   acceptanceFields,
@@ -37,8 +38,8 @@ export {
   type NewInvite,
   type NewMember,
   type Role,
-  roles,
 } from './member.ts'
+export { pageFields } from './page.ts'
 export { profileOf, type Scope, scopes } from './scopes.ts'
 export { type NewSession, type Session, sessionFields } from './session.ts'
 export {
@@ -48,6 +49,7 @@ export {
   type SettingsChange,
   type SettingsRecord,
   settingsFields,
+  type WorkspaceSettings,
 } from './settings.ts'
-export { fromWire, toReply, wireName, wirePath } from './wire.ts'
-export type { NewWorkspace } from './workspace.ts'
+export { fromWire, toReply, toWire, wireName, wirePath, withWireNames } from './wire.ts'
+export { type NewWorkspace, workspaceFields, workspaceLimitFields } from './workspace.ts'

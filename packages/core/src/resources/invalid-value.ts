@@ -1,5 +1,5 @@
+import { GatewayError } from '@signalbox/dialects/errors'
 import { similarNames } from '@signalbox/storage/similar-names'
-import { GatewayError } from '../errors/gateway-error.ts'
 
 type Expected = string | { readonly oneOf: readonly string[] }
 

@@ -1,5 +1,4 @@
-import { dataPolicyDemands } from '../protocol/provider-facts.ts'
-import { dayMs } from '../protocol/time.ts'
+import { dataPolicyDemands, dayMs } from '@signalbox/dialects/protocol'
 import type { RecordOf, UpdateInput } from './fields.ts'
 
 const names = { kind: 'list', of: { kind: 'string', min: 1, max: 255 }, max: 200, update: 'nullable', reply: 'nullable' } as const

@@ -1,6 +1,5 @@
-import { GatewayError } from '../errors/gateway-error.ts'
-import { roundUsd, toUsd } from '../protocol/usd.ts'
-import { type JsonObject, own } from '../protocol/wire.ts'
+import { GatewayError } from '@signalbox/dialects/errors'
+import { type JsonObject, own, roundUsd, toUsd } from '@signalbox/dialects/protocol'
 import type { Field, Fields, InputMode, InputOf, InputSpec, RecordOf, ValueSpec } from './fields.ts'
 
 const suffixes: Readonly<Record<string, string>> = { usd: '_usd', microdollars: '_microdollars' }

@@ -1,6 +1,6 @@
+import type { Credential, Provider } from '@signalbox/dialects/protocol'
 import { describe, expect, test } from 'vitest'
 import { asking, inOrder, offerOf, orderOf, planOf, providerOf } from '../../test/routing/routing-fixture.ts'
-import type { Credential, Provider } from '../protocol/provider.ts'
 import { candidatesOf } from './candidates.ts'
 import type { Candidate } from './plan.ts'
 

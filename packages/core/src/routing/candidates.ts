@@ -1,6 +1,5 @@
-import type { Model, Offer } from '../protocol/model.ts'
-import { type Credential, dialectFor, type Provider, quirksFor } from '../protocol/provider.ts'
-import { innerDialect } from '../protocol/wire.ts'
+import type { Model, Offer } from '@signalbox/dialects/protocol'
+import { type Credential, dialectFor, innerDialect, type Provider, quirksFor } from '@signalbox/dialects/protocol'
 import type { Candidate, Excluded } from './plan.ts'
 
 /** The providers and credentials from which candidates are made. */

@@ -1,9 +1,8 @@
+import { responsesClient } from '@signalbox/dialects'
+import { GatewayError } from '@signalbox/dialects/errors'
+import type { JsonObject, RoutingOptions } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
 import { asking, offerOf, planOf, providerOf } from '../../test/routing/routing-fixture.ts'
-import { responsesClient } from '../dialects/index.ts'
-import { GatewayError } from '../errors/gateway-error.ts'
-import type { RoutingOptions } from '../protocol/request.ts'
-import type { JsonObject } from '../protocol/wire.ts'
 
 const selling = {
   providers: [providerOf('openai-like'), providerOf('other')],

@@ -1,9 +1,7 @@
+import { checkRoutingFields, refuse } from '@signalbox/dialects/common'
+import { GatewayError } from '@signalbox/dialects/errors'
+import type { Provider, RoutingOptions } from '@signalbox/dialects/protocol'
 import { similarNames } from '@signalbox/storage/similar-names'
-import { refuse } from '../dialects/field-readers.ts'
-import { checkRoutingFields } from '../dialects/routing-options.ts'
-import { GatewayError } from '../errors/gateway-error.ts'
-import type { Provider } from '../protocol/provider.ts'
-import type { RoutingOptions } from '../protocol/request.ts'
 
 // Checks of `gateway.routing` that depend on this gateway's configuration, for requests over HTTP and in process.
 

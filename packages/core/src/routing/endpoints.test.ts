@@ -1,7 +1,7 @@
+import { chatProvider, messagesClient, responsesProvider } from '@signalbox/dialects'
+import type { JsonObject } from '@signalbox/dialects/protocol'
 import { afterAll, expect, test } from 'vitest'
 import { ask, offerOf, openFixture, scripted } from '../../test/state/fixture.ts'
-import { chatProvider, messagesClient, responsesProvider } from '../dialects/index.ts'
-import type { JsonObject } from '../protocol/wire.ts'
 
 const first = scripted('first', chatProvider)
 const second = scripted('second', chatProvider)

@@ -1,10 +1,7 @@
+import { chatClient, messagesClient, providerDialects } from '@signalbox/dialects'
+import type { InferenceRequest, JsonObject, Offer, Provider, Quirks } from '@signalbox/dialects/protocol'
 import { describe, expect, test } from 'vitest'
 import { asking, candidateOf, price, questionOf } from '../../test/routing/routing-fixture.ts'
-import { chatClient, messagesClient, providerDialects } from '../dialects/index.ts'
-import type { Offer, Quirks } from '../protocol/model.ts'
-import type { Provider } from '../protocol/provider.ts'
-import type { InferenceRequest } from '../protocol/request.ts'
-import type { JsonObject } from '../protocol/wire.ts'
 import { filterCandidates } from './filter-candidates.ts'
 import type { Demands } from './needs.ts'
 

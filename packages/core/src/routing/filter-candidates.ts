@@ -1,4 +1,4 @@
-import { append } from '../protocol/wire.ts'
+import { append } from '@signalbox/dialects/protocol'
 import { type ExclusionRule, exclusionRules } from './exclusion-rules.ts'
 import type { RoutingQuery } from './needs.ts'
 import type { Candidate, Excluded, ExclusionCode } from './plan.ts'

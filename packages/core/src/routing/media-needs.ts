@@ -1,8 +1,6 @@
-import { parseDataUrl } from '../dialects/data-url.ts'
-import type { AudioPart, FilePart, ImagePart, Item, Native, Part } from '../protocol/item.ts'
-import type { MediaType, PartPlace } from '../protocol/media-support.ts'
-import { originalOf, pathOf } from '../protocol/original.ts'
-import type { DialectName } from '../protocol/wire.ts'
+import { parseDataUrl } from '@signalbox/dialects/common'
+import type { AudioPart, DialectName, FilePart, ImagePart, Item, MediaType, Native, Part, PartPlace } from '@signalbox/dialects/protocol'
+import { originalOf, pathOf } from '@signalbox/dialects/protocol'
 
 // Parts of a conversation that not every offer supports.
 

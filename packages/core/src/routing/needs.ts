@@ -1,10 +1,15 @@
-import { wantsLogprobs } from '../dialects/sampling.ts'
-import type { Item } from '../protocol/item.ts'
-import type { Model } from '../protocol/model.ts'
-import { originalOf } from '../protocol/original.ts'
-import type { DataPolicyDemand } from '../protocol/provider-facts.ts'
-import type { InferenceRequest, Prompt, RoutingOptions, Tool } from '../protocol/request.ts'
-import type { DialectName } from '../protocol/wire.ts'
+import { wantsLogprobs } from '@signalbox/dialects/common'
+import type {
+  DataPolicyDemand,
+  DialectName,
+  InferenceRequest,
+  Item,
+  Model,
+  Prompt,
+  RoutingOptions,
+  Tool,
+} from '@signalbox/dialects/protocol'
+import { originalOf } from '@signalbox/dialects/protocol'
 import { type ContentNeeds, contentNeedsOf, type NativeNeed } from './media-needs.ts'
 import { storedFieldOf } from './stored-fields.ts'
 

@@ -1,8 +1,7 @@
+import { GatewayError } from '@signalbox/dialects/errors'
+import type { JsonObject, Offer } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
 import { asking, offerOf, planOf, providerOf } from '../../test/routing/routing-fixture.ts'
-import { GatewayError } from '../errors/gateway-error.ts'
-import type { Offer } from '../protocol/model.ts'
-import type { JsonObject } from '../protocol/wire.ts'
 
 const image = { role: 'user', content: [{ type: 'input_image', image_url: 'data:image/png;base64,AAAA' }] }
 

@@ -1,5 +1,5 @@
-import { GatewayError } from '../errors/gateway-error.ts'
-import type { Model } from '../protocol/model.ts'
+import { GatewayError } from '@signalbox/dialects/errors'
+import type { Model } from '@signalbox/dialects/protocol'
 import { exclusionRules } from './exclusion-rules.ts'
 import type { Excluded } from './plan.ts'
 

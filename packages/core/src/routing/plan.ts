@@ -1,5 +1,4 @@
-import type { Model, Offer } from '../protocol/model.ts'
-import type { Credential, Provider } from '../protocol/provider.ts'
+import type { Credential, Model, Offer, Provider } from '@signalbox/dialects/protocol'
 import type { ResolvedStrategy } from './strategies.ts'
 
 /** A way to serve a request: an offer of a model, and the credential to use. */

@@ -1,6 +1,6 @@
+import type { JsonObject } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
 import { asking, offerOf, orderOf, planOf, providerOf } from '../../test/routing/routing-fixture.ts'
-import type { JsonObject } from '../protocol/wire.ts'
 
 const providers = ['a', 'b'].map(id => providerOf(id))
 const models = [

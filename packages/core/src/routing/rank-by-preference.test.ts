@@ -1,8 +1,7 @@
+import type { JsonObject, Offer } from '@signalbox/dialects/protocol'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { asking, candidateOf, inOrder, offerOf, planOf, price, providerOf, questionOf } from '../../test/routing/routing-fixture.ts'
-import type { Offer } from '../protocol/model.ts'
-import type { JsonObject } from '../protocol/wire.ts'
 import { maxDistance, preferenceDistance } from './rank-by-preference.ts'
 
 const providers = ['a', 'b'].map(id => providerOf(id))

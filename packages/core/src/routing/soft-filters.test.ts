@@ -1,8 +1,7 @@
+import { chatClient } from '@signalbox/dialects'
+import type { JsonObject, Offer } from '@signalbox/dialects/protocol'
 import { describe, expect, test } from 'vitest'
 import { asking, inOrder, offerOf, orderOf, planOf, providerOf } from '../../test/routing/routing-fixture.ts'
-import { chatClient } from '../dialects/index.ts'
-import type { Offer } from '../protocol/model.ts'
-import type { JsonObject } from '../protocol/wire.ts'
 
 const providers = ['a', 'b', 'c'].map(id => providerOf(id))
 const sold = (offers: Readonly<Record<string, Partial<Offer>>>) => [

@@ -1,5 +1,5 @@
-import type { FeatureId } from '../dialects/features.ts'
-import { dialectFor } from '../protocol/provider.ts'
+import type { FeatureId } from '@signalbox/dialects/common'
+import { dialectFor } from '@signalbox/dialects/protocol'
 import type { ExclusionRule } from './exclusion-rules.ts'
 import { lacksAbility, quirksOf, speaksAll } from './offer-facts.ts'
 import type { Candidate } from './plan.ts'

@@ -1,8 +1,6 @@
-import { clientItems, outputFeatures } from '../dialects/output-features.ts'
-import type { Item, Native, Part } from '../protocol/item.ts'
-import { originalOf, pathOf } from '../protocol/original.ts'
-import type { Prompt, Tool } from '../protocol/request.ts'
-import { type DialectName, isObject, type Json, type JsonObject } from '../protocol/wire.ts'
+import { clientItems, outputFeatures } from '@signalbox/dialects/common'
+import type { Item, Native, Part, Prompt, Tool } from '@signalbox/dialects/protocol'
+import { type DialectName, isObject, type Json, type JsonObject, originalOf, pathOf } from '@signalbox/dialects/protocol'
 
 // Fields that name something stored at the provider: a file, container, vector store or skill. What they open depends on whose credential
 // sends them, so a request with such a field is only sent with a credential that may open it (exclusion-rules.ts).

@@ -1,8 +1,8 @@
 import { createDynamicRouter } from '@signalbox/router'
 import { expect, test } from 'vitest'
+import { groq } from '../../../providers/src/hosts.ts'
+import { deepseek } from '../../../providers/src/vendors.ts'
 import { candidateOf, price } from '../../test/routing/routing-fixture.ts'
-import { groq } from '../providers/hosts.ts'
-import { deepseek } from '../providers/vendors.ts'
 import { createCandidateTracker } from './tracked-offers.ts'
 
 const contenders = createCandidateTracker(createDynamicRouter({ monotonic: () => 0, preference: 'balanced', seed: 1 }))

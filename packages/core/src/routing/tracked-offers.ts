@@ -1,6 +1,6 @@
+import type { Rates } from '@signalbox/dialects/protocol'
+import { priorityPriceOf } from '@signalbox/dialects/protocol'
 import type { DynamicRouter, TrackedOffer } from '@signalbox/router'
-import type { Rates } from '../protocol/model.ts'
-import { priorityPriceOf } from '../protocol/rates.ts'
 import { quirksOf } from './offer-facts.ts'
 import type { Candidate } from './plan.ts'
 

@@ -1,20 +1,12 @@
-export type { Awaitable } from '@signalbox/storage'
-export { isPromise } from '@signalbox/storage/awaitable'
-export { once } from './once.ts'
-export type {
-  CallFacts,
-  Clock,
-  Hooks,
-  Ids,
-  Logger,
-  MediaFound,
-  MediaReader,
-  SettledFacts,
-  Transport,
-  TransportReply,
-  TransportRequest,
-} from './ports.ts'
+export { callHook } from './call-hook.ts'
+export { expiredReads } from './expired-reads.ts'
+export { createLru } from './lru.ts'
+export type { Clock, Hooks, Ids, Logger, MediaFound, MediaReader } from './ports.ts'
+export { createReadinessCheck, outageNotices } from './readiness.ts'
+export { bytesOfKey, type KeyRing, keyBytes, keyRingOf } from './seal.ts'
 export { asIterator, asSource, sourceOf } from './source.ts'
 export { runSteps, type Step, wait } from './steps.ts'
-export { handOver } from './wait-until.ts'
-export { consoleLogger, webClock, webIds, webTransport } from './web.ts'
+export { orStoreDown } from './store-down.ts'
+export { sleep, timersOf, waitAtMost } from './timers.ts'
+export { handOver, type WaitUntil } from './wait-until.ts'
+export { consoleLogger, sha256, webClock, webIds, webTransport } from './web.ts'

@@ -1,6 +1,6 @@
-import type { Failure } from '../protocol/failure.ts'
+import type { Failure } from '@signalbox/dialects/protocol'
 
-export type { Transport, TransportReply, TransportRequest } from '../protocol/transport.ts'
+export type { Transport, TransportReply, TransportRequest } from '@signalbox/dialects/protocol'
 
 /** Time and timers. Core reads them only here, so that tests control them. */
 export interface Clock {

@@ -1,7 +1,7 @@
+import { fromBase64Url, toBase64Url } from '@signalbox/dialects/common'
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
-import { anyCharacter } from '../../test/any-character.ts'
-import { fromBase64Url, toBase64Url } from './base64.ts'
+import { anyCharacter } from '../../../dialects/test/any-character.ts'
 import { keyBytes, makeKeyRing, type Purpose, type SealContext } from './seal.ts'
 
 const key = fc.uint8Array({ minLength: keyBytes, maxLength: keyBytes })

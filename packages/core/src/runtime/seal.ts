@@ -1,4 +1,4 @@
-import { fromBase64Url, toBase64Url } from './base64.ts'
+import { fromBase64Url, toBase64Url } from '@signalbox/dialects/common'
 import { createLru } from './lru.ts'
 
 /** What a key is used for. Each purpose in each workspace has its own key, derived from the ring. */
@@ -31,6 +31,7 @@ export interface KeyRing {
 /** Prefix of text that was sealed with derived keys. */
 export const sealFormat = '2'
 
+/** Bytes of a sealing key. */
 export const keyBytes = 32
 const ivBytes = 12
 

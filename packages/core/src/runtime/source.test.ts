@@ -1,6 +1,6 @@
+import type { Sink, Source } from '@signalbox/dialects/protocol'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Sink, Source } from '../protocol/source.ts'
 import { asIterator, asSource, iteratorOf, sourceOf } from './source.ts'
 
 const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))

@@ -1,5 +1,5 @@
+import type { Sink, Source } from '@signalbox/dialects/protocol'
 import { promised } from '@signalbox/storage/awaitable'
-import type { Sink, Source } from '../protocol/source.ts'
 
 /** Turns an async iterator into a source. The next value is requested once the previous one was pushed and the source is not paused. */
 export function sourceOf<T>(iterator: AsyncIterator<T, undefined>): Source<T> {

@@ -35,5 +35,6 @@ export function unrefTimer(timer: unknown): unknown {
   return timer
 }
 
+/** Resolves after the given milliseconds. */
 export const sleep = (clock: Clock, milliseconds: number): Promise<void> =>
   new Promise(resolve => void clock.setTimeout(resolve, milliseconds))

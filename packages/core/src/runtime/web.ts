@@ -1,4 +1,5 @@
-import type { Clock, Ids, Logger, Transport } from './ports.ts'
+import type { Transport } from '@signalbox/dialects/protocol'
+import type { Clock, Ids, Logger } from './ports.ts'
 
 /** The clock of the runtime. A function, like all default ports, so that importing has no side effects. */
 export const webClock = (): Clock => ({

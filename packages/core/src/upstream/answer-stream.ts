@@ -1,6 +1,5 @@
-import { answerLimits } from '../protocol/answer-limits.ts'
-import { closingEvents, hasEnd, isContent } from '../protocol/event.ts'
-import type { Sink } from '../protocol/source.ts'
+import type { Sink } from '@signalbox/dialects/protocol'
+import { answerLimits, closingEvents, hasEnd, isContent } from '@signalbox/dialects/protocol'
 import { isReading, noteContent, readerPaused, readerResumed, setBlocked, startStream, stopTimer } from './answer-timer.ts'
 import { type StopReason, stopFailure } from './connection.ts'
 import { messageInStream } from './error-message.ts'

@@ -1,12 +1,9 @@
+import { bedrockProvider, chatProvider } from '@signalbox/dialects'
+import type { InferenceRequest, JsonObject, Quirks, Sink, Source, Transport } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
-import { bedrockProvider, chatProvider } from '../dialects/index.ts'
-import type { Quirks } from '../protocol/model.ts'
-import type { InferenceRequest } from '../protocol/request.ts'
-import type { Sink, Source } from '../protocol/source.ts'
-import type { JsonObject } from '../protocol/wire.ts'
 import type { Candidate } from '../routing/plan.ts'
 import { createCancellation } from '../runtime/cancellation.ts'
-import type { Clock, MediaReader, Transport } from '../runtime/ports.ts'
+import type { Clock, MediaReader } from '../runtime/ports.ts'
 import { runAttempt } from './attempt.ts'
 
 const logger = { info: () => {}, warn: () => {}, error: () => {} }

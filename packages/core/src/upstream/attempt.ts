@@ -1,15 +1,16 @@
-import { isContentLost } from '../dialects/apply-quirks.ts'
-import { type UsedSettings, usedSettings } from '../dialects/used-settings.ts'
-import { largeBody } from '../protocol/body-caps.ts'
-import type { EncodedRequest, ProviderDialect } from '../protocol/dialect.ts'
-import type { InferenceEvent } from '../protocol/event.ts'
-import type { Failure } from '../protocol/failure.ts'
-import { startFold } from '../protocol/fold.ts'
-import type { Quirks } from '../protocol/model.ts'
-import { dialectFor, quirksFor } from '../protocol/provider.ts'
-import type { InferenceRequest } from '../protocol/request.ts'
-import type { InferenceResponse, Warning } from '../protocol/response.ts'
-import type { JsonObject } from '../protocol/wire.ts'
+import { isContentLost, type UsedSettings, usedSettings } from '@signalbox/dialects/common'
+import type {
+  EncodedRequest,
+  Failure,
+  InferenceEvent,
+  InferenceRequest,
+  InferenceResponse,
+  JsonObject,
+  ProviderDialect,
+  Quirks,
+  Warning,
+} from '@signalbox/dialects/protocol'
+import { dialectFor, largeBody, quirksFor, startFold } from '@signalbox/dialects/protocol'
 import { mayOpenStored } from '../routing/offer-facts.ts'
 import type { Candidate } from '../routing/plan.ts'
 import type { Cancellation } from '../runtime/cancellation.ts'

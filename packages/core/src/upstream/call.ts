@@ -1,6 +1,6 @@
+import type { UsedSettings } from '@signalbox/dialects/common'
+import type { Warning } from '@signalbox/dialects/protocol'
 import type { RouterAttempt, RouterChoice, TrackedOffer } from '@signalbox/router'
-import type { UsedSettings } from '../dialects/used-settings.ts'
-import type { Warning } from '../protocol/response.ts'
 import type { Candidate } from '../routing/plan.ts'
 import type { Cancellation } from '../runtime/cancellation.ts'
 import type { Answer } from './attempt.ts'

@@ -1,4 +1,4 @@
-import type { Failure, FailureKind } from '../protocol/failure.ts'
+import type { Failure, FailureKind } from '@signalbox/dialects/protocol'
 import type { Cancellation } from '../runtime/cancellation.ts'
 
 /** Why the gateway stops a response before its end. */

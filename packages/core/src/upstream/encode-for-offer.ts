@@ -1,10 +1,6 @@
-import { withoutForeignRecords } from '../dialects/earlier-answers.ts'
-import { withoutStoredRecords } from '../dialects/stored-records.ts'
-import { unknownFieldWarnings } from '../dialects/unknown-fields.ts'
-import type { EncodedRequest, ProviderDialect } from '../protocol/dialect.ts'
-import type { Offer, Quirks } from '../protocol/model.ts'
-import type { InferenceRequest } from '../protocol/request.ts'
-import type { Json, JsonObject } from '../protocol/wire.ts'
+import { unknownFieldWarnings } from '@signalbox/dialects/clients'
+import { withoutForeignRecords, withoutStoredRecords } from '@signalbox/dialects/common'
+import type { EncodedRequest, InferenceRequest, Json, JsonObject, Offer, ProviderDialect, Quirks } from '@signalbox/dialects/protocol'
 
 interface EncodingTarget {
   readonly offer: Offer

@@ -1,7 +1,7 @@
+import type { JsonObject } from '@signalbox/dialects/protocol'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { anyCharacter } from '../../test/any-character.ts'
-import type { JsonObject } from '../protocol/wire.ts'
+import { anyCharacter } from '../../../dialects/test/any-character.ts'
 import { encodeLargeJson } from './encode-large-json.ts'
 
 const utf8 = (value: JsonObject): string => new TextDecoder().decode(encodeLargeJson(value))

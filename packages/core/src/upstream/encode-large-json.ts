@@ -1,5 +1,4 @@
-import type { AuthorizationContext } from '../protocol/provider.ts'
-import type { JsonObject } from '../protocol/wire.ts'
+import type { AuthorizationContext, JsonObject } from '@signalbox/dialects/protocol'
 
 /** Strings of at least this many characters are not copied into the JSON text. */
 const longString = 65_536

@@ -1,7 +1,5 @@
-import { codes, type ErrorCode } from '../errors/codes.ts'
-import { GatewayError } from '../errors/gateway-error.ts'
-import type { FailedAttempt } from '../protocol/error-body.ts'
-import type { Failure, FailureKind } from '../protocol/failure.ts'
+import { codes, type ErrorCode, GatewayError } from '@signalbox/dialects/errors'
+import type { FailedAttempt, Failure, FailureKind } from '@signalbox/dialects/protocol'
 import type { Excluded } from '../routing/plan.ts'
 import { failurePolicies, mostInformative } from './failure-policy.ts'
 

@@ -1,7 +1,6 @@
+import type { InferenceEvent, Sink } from '@signalbox/dialects/protocol'
 import { fakeClock } from '@signalbox/testing'
 import { expect, test } from 'vitest'
-import type { InferenceEvent } from '../protocol/event.ts'
-import type { Sink } from '../protocol/source.ts'
 import type { EventBatch } from './event-batches.ts'
 import { sourceOfBatches } from './event-batches.ts'
 

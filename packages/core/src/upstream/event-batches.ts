@@ -1,8 +1,5 @@
-import { answerLimits } from '../protocol/answer-limits.ts'
-import type { InferenceEvent } from '../protocol/event.ts'
-import type { Failure } from '../protocol/failure.ts'
-import type { InferenceResponse } from '../protocol/response.ts'
-import type { Sink, Source } from '../protocol/source.ts'
+import type { Failure, InferenceEvent, InferenceResponse, Sink, Source } from '@signalbox/dialects/protocol'
+import { answerLimits } from '@signalbox/dialects/protocol'
 import type { Clock } from '../runtime/ports.ts'
 
 /** Maximum number of events delivered in one turn of the event loop. Encoding one for a client takes up to 50 µs. */

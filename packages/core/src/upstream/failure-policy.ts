@@ -1,6 +1,6 @@
+import type { ErrorCode } from '@signalbox/dialects/errors'
+import type { FailureKind } from '@signalbox/dialects/protocol'
 import type { AttemptFailure } from '@signalbox/router'
-import type { ErrorCode } from '../errors/codes.ts'
-import type { FailureKind } from '../protocol/failure.ts'
 
 interface FailurePolicy {
   /**

@@ -1,6 +1,5 @@
-import { withoutSecret } from '../dialects/redact-secret.ts'
-import type { Failure } from '../protocol/failure.ts'
-import type { Credential } from '../protocol/provider.ts'
+import { withoutSecret } from '@signalbox/dialects/common'
+import type { Credential, Failure } from '@signalbox/dialects/protocol'
 
 /** Removes the secret of the call from a failure: providers may quote it. */
 export const failureWithoutSecret = <F extends Omit<Failure, 'provider'>>(failure: F, credential: Pick<Credential, 'secret'>): F => ({

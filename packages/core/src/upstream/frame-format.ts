@@ -1,4 +1,4 @@
-import type { Frame } from '../protocol/wire.ts'
+import type { Frame } from '@signalbox/dialects/protocol'
 
 /** What is read of a stream at once: bytes, or the frames of a provider that runs in this process. */
 export type StreamRead = Uint8Array | readonly Frame[]

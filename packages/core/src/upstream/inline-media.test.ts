@@ -1,7 +1,6 @@
+import { GatewayError } from '@signalbox/dialects/errors'
+import type { InferenceRequest, Part } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
-import { GatewayError } from '../errors/gateway-error.ts'
-import type { Part } from '../protocol/item.ts'
-import type { InferenceRequest } from '../protocol/request.ts'
 import type { MediaReader } from '../runtime/ports.ts'
 import { inlineMedia } from './inline-media.ts'
 

@@ -1,11 +1,7 @@
-import { itemParts } from '../dialects/part-warnings.ts'
-import { requiresInlineMedia } from '../dialects/requires-inline-media.ts'
-import { type GatewayError, isGatewayError } from '../errors/gateway-error.ts'
-import { bodyCaps } from '../protocol/body-caps.ts'
-import type { ProviderDialect } from '../protocol/dialect.ts'
-import type { FilePart, ImagePart, Item, Part } from '../protocol/item.ts'
-import type { Quirks } from '../protocol/model.ts'
-import type { InferenceRequest } from '../protocol/request.ts'
+import { itemParts, requiresInlineMedia } from '@signalbox/dialects/common'
+import { type GatewayError, isGatewayError } from '@signalbox/dialects/errors'
+import type { FilePart, ImagePart, InferenceRequest, Item, Part, ProviderDialect, Quirks } from '@signalbox/dialects/protocol'
+import { bodyCaps } from '@signalbox/dialects/protocol'
 import type { MediaReader } from '../runtime/ports.ts'
 
 // Some providers accept images and files only as bytes. For these, URLs are downloaded first.

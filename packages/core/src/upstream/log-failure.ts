@@ -1,4 +1,4 @@
-import type { Failure } from '../protocol/failure.ts'
+import type { Failure } from '@signalbox/dialects/protocol'
 import type { Candidate } from '../routing/plan.ts'
 import type { Logger } from '../runtime/ports.ts'
 import { failurePolicies } from './failure-policy.ts'

@@ -1,9 +1,6 @@
-import { hasTooManyItems } from '../dialects/count-items.ts'
-import { isTooComplex, parseBounded } from '../dialects/parse-frame.ts'
-import { answerLimits } from '../protocol/answer-limits.ts'
-import type { Sink, Source } from '../protocol/source.ts'
-import type { TransportBody } from '../protocol/transport.ts'
-import { append, isObject, type JsonObject } from '../protocol/wire.ts'
+import { hasTooManyItems, isTooComplex, parseBounded } from '@signalbox/dialects/common'
+import type { Sink, Source, TransportBody } from '@signalbox/dialects/protocol'
+import { answerLimits, append, isObject, type JsonObject } from '@signalbox/dialects/protocol'
 import { asSource } from '../runtime/source.ts'
 
 /** Maximum bytes read of a response with an error status. */

@@ -1,4 +1,4 @@
-import type { Source } from '../protocol/source.ts'
+import type { Source } from '@signalbox/dialects/protocol'
 import { createLastingTimer, type LastingTimer } from '../runtime/lasting-timer.ts'
 import type { Clock } from '../runtime/ports.ts'
 import type { AnswerTimer } from './answer-timer.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../protocol/wire.ts'
+import type { JsonObject } from '@signalbox/dialects/protocol'
 import { type SendOptions, type SendPorts, sendRequest } from './send.ts'
 
 /** Sends a request and returns its JSON object. Undefined if it failed or is not one. Rejects if provider code throws. */

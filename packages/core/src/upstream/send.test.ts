@@ -1,6 +1,6 @@
+import { chatProvider } from '@signalbox/dialects'
+import type { TransportReply } from '@signalbox/dialects/protocol'
 import { describe, expect, test } from 'vitest'
-import { chatProvider } from '../dialects/index.ts'
-import type { TransportReply } from '../protocol/transport.ts'
 import type { Candidate } from '../routing/plan.ts'
 import { webClock } from '../runtime/web.ts'
 import { type AnswerHandlers, type SendOptions, type SendPorts, sendRequest } from './send.ts'

@@ -1,16 +1,25 @@
-import { readHeadroom } from '../dialects/read-rate-limit-headers.ts'
-import { answerLimits } from '../protocol/answer-limits.ts'
-import type { EncodedRequest, FailedAnswer, ProviderDialect } from '../protocol/dialect.ts'
-import type { Failure } from '../protocol/failure.ts'
-import type { Quirks } from '../protocol/model.ts'
-import type { LocalReply } from '../protocol/provider.ts'
-import type { Headroom } from '../protocol/rate-limit-headroom.ts'
-import type { Sink, Source } from '../protocol/source.ts'
-import type { Frame, JsonObject } from '../protocol/wire.ts'
+import { readHeadroom } from '@signalbox/dialects/common'
+import type {
+  EncodedRequest,
+  FailedAnswer,
+  Failure,
+  Frame,
+  Headroom,
+  JsonObject,
+  LocalReply,
+  ProviderDialect,
+  Quirks,
+  Sink,
+  Source,
+  Transport,
+  TransportReply,
+  TransportRequest,
+} from '@signalbox/dialects/protocol'
+import { answerLimits } from '@signalbox/dialects/protocol'
+import { readFrames } from '@signalbox/dialects/sse'
 import type { Candidate } from '../routing/plan.ts'
-import type { Clock, Transport, TransportReply, TransportRequest } from '../runtime/ports.ts'
+import type { Clock } from '../runtime/ports.ts'
 import { asSource, sourceOf } from '../runtime/source.ts'
-import { readFrames } from '../sse/read.ts'
 import type { FrameFormat, StreamRead } from './frame-format.ts'
 import { type AnswerShape, type BodyText, collectText, detectShape, maxFailureBytes, parseAnswer } from './read-body.ts'
 

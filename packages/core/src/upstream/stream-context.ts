@@ -1,6 +1,4 @@
-import type { EventDecoder } from '../protocol/dialect.ts'
-import type { Failure } from '../protocol/failure.ts'
-import type { Sink, Source } from '../protocol/source.ts'
+import type { EventDecoder, Failure, Sink, Source } from '@signalbox/dialects/protocol'
 import type { Candidate } from '../routing/plan.ts'
 import type { Logger } from '../runtime/ports.ts'
 import type { AnswerTimer, TimeOver } from './answer-timer.ts'

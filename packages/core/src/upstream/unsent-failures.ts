@@ -1,6 +1,5 @@
-import type { GatewayError } from '../errors/gateway-error.ts'
-import type { Failure } from '../protocol/failure.ts'
-import type { Warning } from '../protocol/response.ts'
+import type { GatewayError } from '@signalbox/dialects/errors'
+import type { Failure, Warning } from '@signalbox/dialects/protocol'
 
 /** A failure before any request was sent, with a message of our own. */
 export const notSent = (message: string): Failure => ({ kind: 'unsupported', message, isForClient: true })

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../src/protocol/wire.ts'
+import { isObject, type Json, type JsonObject } from '@signalbox/dialects/protocol'
 import type { Answered } from './fixture.ts'
 
 /** A client that leads a conversation in its dialect, and sends back what it got as it got it. */

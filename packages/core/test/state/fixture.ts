@@ -1,13 +1,9 @@
+import type { Frame, JsonObject, Model, Offer, Provider, ProviderDialect, ResponseMetadata } from '@signalbox/dialects/protocol'
+import { writeFrames } from '@signalbox/dialects/sse'
+import type { Gateway, GatewayOptions } from '@signalbox/gateway'
+import { createGateway } from '@signalbox/gateway'
 import { memoryStorage } from '@signalbox/storage-memory'
 import type { Caller } from '../../src/access/caller.ts'
-import { createGateway } from '../../src/create-gateway.ts'
-import type { Gateway } from '../../src/gateway.ts'
-import type { GatewayOptions } from '../../src/options.ts'
-import type { ProviderDialect, ResponseMetadata } from '../../src/protocol/dialect.ts'
-import type { Model, Offer } from '../../src/protocol/model.ts'
-import type { Provider } from '../../src/protocol/provider.ts'
-import type { Frame, JsonObject } from '../../src/protocol/wire.ts'
-import { writeFrames } from '../../src/sse/write.ts'
 
 // A real gateway between a client that speaks a dialect and providers that play a script.
 

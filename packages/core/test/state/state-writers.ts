@@ -1,11 +1,6 @@
-import { bedrockProvider } from '../../src/dialects/bedrock/provider.ts'
-import { chatProvider } from '../../src/dialects/chat/provider.ts'
-import { geminiProvider } from '../../src/dialects/gemini/provider.ts'
-import { messagesProvider } from '../../src/dialects/messages/provider.ts'
-import { responsesProvider } from '../../src/dialects/responses/provider.ts'
-import type { ProviderDialect } from '../../src/protocol/dialect.ts'
-import type { Quirks } from '../../src/protocol/model.ts'
-import { isObject, type Json, type JsonObject } from '../../src/protocol/wire.ts'
+import { bedrockProvider, chatProvider, geminiProvider, messagesProvider, responsesProvider } from '@signalbox/dialects'
+import type { ProviderDialect, Quirks } from '@signalbox/dialects/protocol'
+import { isObject, type Json, type JsonObject } from '@signalbox/dialects/protocol'
 import type { Act } from './fixture.ts'
 
 /** What a model does in one turn: thinks, then calls its tool or speaks. */

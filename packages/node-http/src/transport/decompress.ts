@@ -1,6 +1,7 @@
 import type { Transform } from 'node:stream'
 import * as zlib from 'node:zlib'
-import { asIterator, type TransportReply } from '@signalbox/core/runtime'
+import { asIterator } from '@signalbox/core/runtime'
+import type { TransportReply } from '@signalbox/dialects/protocol'
 import { transportError } from './transport-errors.ts'
 
 /** Decoded bytes per encoded byte above which a body counts as a decompression bomb. */

@@ -1,4 +1,4 @@
-import type { TransportReply, TransportRequest } from '@signalbox/core/runtime'
+import type { TransportReply, TransportRequest } from '@signalbox/dialects/protocol'
 import type { Dispatcher } from 'undici'
 import type { Pool, PooledConnection, Pools } from './pool.ts'
 import { createResponseBody, endBody, failBody, pushChunk, type ResponseBody } from './response-body.ts'

@@ -1,4 +1,4 @@
-import type { Sink, Source } from '@signalbox/core/protocol'
+import type { Sink, Source } from '@signalbox/dialects/protocol'
 import type { Dispatcher } from 'undici'
 
 /** Buffered bytes at which the socket is paused. */

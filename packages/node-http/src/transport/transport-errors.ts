@@ -1,4 +1,4 @@
-import { own } from '@signalbox/core/protocol'
+import { own } from '@signalbox/dialects/protocol'
 
 /** Code and message of a transport error, by system error code. */
 const reasons: Readonly<Record<string, readonly [code: string, message: string]>> = {

@@ -6,7 +6,7 @@ const root = resolve(import.meta.dirname, '../../../..')
 
 /** An `@example` of a docstring, as a program beside its file. */
 export interface Example {
-  /** `packages/core/src/options.ts:55` */
+  /** `packages/gateway/src/options.ts:55` */
   readonly place: string
   readonly file: string
   readonly code: string

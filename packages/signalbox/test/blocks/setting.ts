@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import type { LocalAnswer, Provider } from '@signalbox/core/protocol'
 import { scopes } from '@signalbox/core/resources'
+import type { LocalAnswer, Provider } from '@signalbox/dialects/protocol'
 import { createGateway, type Model, memoryStorage } from 'signalbox'
 import { createClient } from 'signalbox/client'
 import { gatewayFetch } from 'signalbox/fetch'

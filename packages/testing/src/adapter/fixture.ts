@@ -1,6 +1,6 @@
 import type { ApiOptions } from '@signalbox/api'
-import type { Gateway } from '@signalbox/core'
-import type { Transport } from '@signalbox/core/runtime'
+import type { Transport } from '@signalbox/dialects/protocol'
+import type { Gateway } from '@signalbox/gateway'
 import { afterAll, beforeAll } from 'vitest'
 import { type ChaosProvider, chaosProvider } from '../chaos-provider.ts'
 import { fasterClock } from '../faster-clock.ts'

@@ -1,4 +1,4 @@
-import type { Frame, JsonObject } from '@signalbox/core/protocol'
+import type { Frame, JsonObject } from '@signalbox/dialects/protocol'
 
 /** The content of one provider response, before it is encoded in a dialect. */
 export interface AnswerContent {

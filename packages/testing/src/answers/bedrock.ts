@@ -1,4 +1,4 @@
-import type { Frame, JsonObject } from '@signalbox/core/protocol'
+import type { Frame, JsonObject } from '@signalbox/dialects/protocol'
 import { parsed } from '../parsed.ts'
 import {
   type AnswerContent,

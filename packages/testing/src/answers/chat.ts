@@ -1,4 +1,4 @@
-import type { Frame, JsonObject } from '@signalbox/core/protocol'
+import type { Frame, JsonObject } from '@signalbox/dialects/protocol'
 import { type AnswerContent, type AnswerRequest, type AnswerUsage, type AnswerWriter, created, pieces, usageOf } from './answer.ts'
 
 const done: Frame = { data: '[DONE]' }

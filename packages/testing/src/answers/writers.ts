@@ -1,5 +1,5 @@
-import type { BuiltInDialect } from '@signalbox/core/dialects'
-import { isObject, type JsonObject } from '@signalbox/core/protocol'
+import type { BuiltInDialect } from '@signalbox/dialects'
+import { isObject, type JsonObject } from '@signalbox/dialects/protocol'
 import { type AnswerContent, type AnswerRequest, type AnswerWriter, defaultText } from './answer.ts'
 import { bedrockWriter } from './bedrock.ts'
 import { chatWriter } from './chat.ts'

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import type { Frame, JsonObject } from '@signalbox/core/protocol'
+import type { Frame, JsonObject } from '@signalbox/dialects/protocol'
 import { type AnswerContent, type AnswerError, sse, type WrittenAnswer } from '../answers/answer.ts'
 import type { Exchange } from './exchange.ts'
 

@@ -1,5 +1,5 @@
-import type { BuiltInDialect } from '@signalbox/core/dialects'
-import { type Frame, isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
+import type { BuiltInDialect } from '@signalbox/dialects'
+import { type Frame, isObject, type Json, type JsonObject } from '@signalbox/dialects/protocol'
 import type { AnswerContent, WrittenAnswer } from '../answers/answer.ts'
 import { parsed } from '../parsed.ts'
 import { answeringWith, type Respond } from './acts.ts'

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import type { BuiltInDialect } from '@signalbox/core/dialects'
-import type { JsonObject } from '@signalbox/core/protocol'
+import type { BuiltInDialect } from '@signalbox/dialects'
+import type { JsonObject } from '@signalbox/dialects/protocol'
 import type { AnswerRequest, AnswerWriter, WrittenAnswer } from '../answers/answer.ts'
 
 /** What the server records about one request. Times are `performance.now()`. The object is live: it changes while the response is written. */

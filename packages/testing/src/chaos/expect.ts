@@ -1,5 +1,5 @@
-import type { BuiltInDialect } from '@signalbox/core/dialects'
-import type { JsonObject } from '@signalbox/core/protocol'
+import type { BuiltInDialect } from '@signalbox/dialects'
+import type { JsonObject } from '@signalbox/dialects/protocol'
 import { answerWriters, isBuiltInDialect } from '../answers/writers.ts'
 import type { Respond } from './acts.ts'
 

@@ -1,5 +1,5 @@
-import type { BuiltInDialect } from '@signalbox/core/dialects'
-import { type Frame, isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
+import type { BuiltInDialect } from '@signalbox/dialects'
+import { type Frame, isObject, type Json, type JsonObject } from '@signalbox/dialects/protocol'
 import { type AnswerContent, type AnswerToolCall, defaultText } from '../answers/answer.ts'
 import { answering } from './acts.ts'
 import { bodyOf, type Change, type Changes, changed, editedAnswer, inFrame, put, where } from './edits.ts'

@@ -1,5 +1,5 @@
-import type { BuiltInDialect } from '@signalbox/core/dialects'
-import { isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
+import type { BuiltInDialect } from '@signalbox/dialects'
+import { isObject, type Json, type JsonObject } from '@signalbox/dialects/protocol'
 import { type AnswerContent, defaultText, pieces } from '../answers/answer.ts'
 import { answering, answeringWith, type Respond } from './acts.ts'
 import { type Change, type Changes, changed, editedAnswer, inAll, put, where } from './edits.ts'

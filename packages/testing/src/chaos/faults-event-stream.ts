@@ -1,4 +1,4 @@
-import type { Frame } from '@signalbox/core/protocol'
+import type { Frame } from '@signalbox/dialects/protocol'
 import { eventMessage, type HeaderValue, prelude } from '../answers/event-stream.ts'
 import { allFrames, type Bytes, begin, bytesOf, lastChunk, type Respond, streaming, writeChunks } from './acts.ts'
 import type { Exchange } from './exchange.ts'

@@ -1,5 +1,5 @@
-import type { BuiltInDialect } from '@signalbox/core/dialects'
-import type { Frame } from '@signalbox/core/protocol'
+import type { BuiltInDialect } from '@signalbox/dialects'
+import type { Frame } from '@signalbox/dialects/protocol'
 import { type AnswerError, frameText } from '../answers/answer.ts'
 import { allFrames, type Bytes, begin, bytesOf, halfFrames, lastChunk, type Respond, streaming, writeChunks } from './acts.ts'
 import type { Exchange } from './exchange.ts'

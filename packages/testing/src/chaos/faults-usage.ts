@@ -1,5 +1,5 @@
-import type { BuiltInDialect } from '@signalbox/core/dialects'
-import { type Frame, isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
+import type { BuiltInDialect } from '@signalbox/dialects'
+import { type Frame, isObject, type Json, type JsonObject } from '@signalbox/dialects/protocol'
 import { defaultText, pieces } from '../answers/answer.ts'
 import { answering, answeringWith, type Respond } from './acts.ts'
 import { bodyOf, type Change, changed, editedAnswer, inFrame, put } from './edits.ts'

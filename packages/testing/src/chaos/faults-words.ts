@@ -1,5 +1,5 @@
-import type { BuiltInDialect } from '@signalbox/core/dialects'
-import { isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
+import type { BuiltInDialect } from '@signalbox/dialects'
+import { isObject, type Json, type JsonObject } from '@signalbox/dialects/protocol'
 import { type AnswerContent, type AnswerError, defaultText } from '../answers/answer.ts'
 import { answering, bytesOf, chunk, chunkedType, halfFrames, head, json, type Respond, refusing, streaming, typeOf } from './acts.ts'
 import { type Change, type Changes, changed, editedAnswer, put, where } from './edits.ts'

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import type { BuiltInDialect } from '@signalbox/core/dialects'
-import type { JsonObject } from '@signalbox/core/protocol'
+import type { BuiltInDialect } from '@signalbox/dialects'
+import type { JsonObject } from '@signalbox/dialects/protocol'
 import { answerRequestOf, answerWriters, contentFor, isBuiltInDialect } from '../answers/writers.ts'
 import { parsed } from '../parsed.ts'
 import { answer, json, type Respond } from './acts.ts'

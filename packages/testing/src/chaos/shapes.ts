@@ -1,4 +1,4 @@
-import { type Frame, isObject } from '@signalbox/core/protocol'
+import { type Frame, isObject } from '@signalbox/dialects/protocol'
 import { frameText } from '../answers/answer.ts'
 import { allFrames, type Bytes, bytesOf, halfFrames } from './acts.ts'
 import type { Exchange } from './exchange.ts'

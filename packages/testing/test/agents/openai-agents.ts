@@ -7,7 +7,7 @@ import {
   setTracingDisabled,
   tool,
 } from '@openai/agents'
-import type { JsonObject } from '@signalbox/core/protocol'
+import type { JsonObject } from '@signalbox/dialects/protocol'
 import OpenAI from 'openai'
 import { type AgentClient, type AgentSession, type AgentTestbed, instructions, model, type TaskTool } from './task.ts'
 

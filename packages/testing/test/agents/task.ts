@@ -1,5 +1,5 @@
-import type { Gateway } from '@signalbox/core'
-import { isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
+import { isObject, type Json, type JsonObject } from '@signalbox/dialects/protocol'
+import type { Gateway } from '@signalbox/gateway'
 import { expect } from 'vitest'
 import { type Act, acts, type ScriptedProvider } from '../../src/index.ts'
 import { found, type ProviderTraits } from '../drivers/provider-traits.ts'

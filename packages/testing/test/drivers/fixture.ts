@@ -1,6 +1,6 @@
-import type { Gateway } from '@signalbox/core'
 import type { Clock } from '@signalbox/core/runtime'
 import { gatewayFetch } from '@signalbox/fetch-handler'
+import type { Gateway } from '@signalbox/gateway'
 import { onTestFinished } from 'vitest'
 import type { Act } from '../../src/index.ts'
 import { type ScriptedProvider, scriptedProvider, testGateway } from '../../src/index.ts'

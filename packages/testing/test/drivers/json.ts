@@ -1,4 +1,4 @@
-import { type Frame, isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
+import { type Frame, isObject, type Json, type JsonObject } from '@signalbox/dialects/protocol'
 
 /** The value at a path of field names and indexes. */
 export const at = (value: Json | undefined, ...path: readonly string[]): Json | undefined =>

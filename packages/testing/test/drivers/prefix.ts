@@ -1,4 +1,4 @@
-import type { JsonObject } from '@signalbox/core/protocol'
+import type { JsonObject } from '@signalbox/dialects/protocol'
 
 /** The share of a body, but for the brackets that close it, that the next one begins with. */
 function sharedPrefix(body: string, next: string): number {

@@ -1,4 +1,4 @@
-import type { Frame } from '@signalbox/core/protocol'
+import type { Frame } from '@signalbox/dialects/protocol'
 import { expect } from 'vitest'
 import type { AnswerContent, WrittenAnswer } from '../../src/answers/index.ts'
 import type { Act } from '../../src/index.ts'

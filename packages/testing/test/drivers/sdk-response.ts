@@ -1,4 +1,4 @@
-import type { JsonObject } from '@signalbox/core/protocol'
+import type { JsonObject } from '@signalbox/dialects/protocol'
 import type { GatewayFetch } from '@signalbox/fetch-handler'
 
 // What clients of every dialect have in common: they send a message, receive a response, and continue.

@@ -1,5 +1,5 @@
-import type { BuiltInDialect } from '@signalbox/core/dialects'
-import type { Frame, Json, JsonObject } from '@signalbox/core/protocol'
+import type { BuiltInDialect } from '@signalbox/dialects'
+import type { Frame, Json, JsonObject } from '@signalbox/dialects/protocol'
 import type { WrittenAnswer } from '../../src/answers/index.ts'
 import { at, bodyOf, objectsAt } from './json.ts'
 

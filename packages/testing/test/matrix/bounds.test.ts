@@ -1,5 +1,5 @@
 import type { Route } from '@signalbox/api/routes'
-import { usd } from '@signalbox/core'
+import { usd } from '@signalbox/gateway'
 import type { Storage } from '@signalbox/storage'
 import { beforeAll, expect, test } from 'vitest'
 import { checkRows } from '../check-rows.ts'

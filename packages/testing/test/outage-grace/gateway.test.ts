@@ -1,5 +1,5 @@
-import { createGateway } from '@signalbox/core'
-import { chatProvider } from '@signalbox/core/dialects'
+import { chatProvider } from '@signalbox/dialects'
+import { createGateway } from '@signalbox/gateway'
 import type { Storage } from '@signalbox/storage'
 import { type OutageGraceOptions, withChanges, withOutageGrace } from '@signalbox/storage/compose'
 import { memoryStorage } from '@signalbox/storage-memory'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@signalbox/core/protocol'
+import type { JsonObject } from '@signalbox/dialects/protocol'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type Recording, recordings } from '../../src/recorded.ts'
 import { type Call, streamHoldings, wholeHoldings } from './holdings.ts'

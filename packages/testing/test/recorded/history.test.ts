@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@signalbox/core/protocol'
+import type { Json, JsonObject } from '@signalbox/dialects/protocol'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { parsed } from '../../src/parsed.ts'
 import { type Recording, recordings } from '../../src/recorded.ts'

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
+import { isObject, type Json, type JsonObject } from '@signalbox/dialects/protocol'
 import { parsed } from '../../src/parsed.ts'
 import { asSse, isSse, type Recording } from '../../src/recorded.ts'
 

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
+import { isObject, type Json, type JsonObject } from '@signalbox/dialects/protocol'
 import { parsed } from '../../src/parsed.ts'
 import type { Call } from './holdings.ts'
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@signalbox/core/protocol'
+import type { Json, JsonObject } from '@signalbox/dialects/protocol'
 import type { Recording } from '../../src/recorded.ts'
 import { bedrockChunks, chatChunks, geminiChunks, messagesChunks, responsesChunks } from './unusual-streams.ts'
 

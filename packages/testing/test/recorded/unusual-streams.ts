@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
+import { isObject, type Json, type JsonObject } from '@signalbox/dialects/protocol'
 
 // The same content as each dialect streams it: texts in pieces, calls in parallel with their pieces alternating, deltas of nothing and
 // events of unknown types in between.

@@ -1,5 +1,5 @@
-import { responsesProvider } from '@signalbox/core/dialects'
 import { profileOf, scopes } from '@signalbox/core/resources'
+import { responsesProvider } from '@signalbox/dialects'
 import { memoryStorage } from '@signalbox/storage-memory'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

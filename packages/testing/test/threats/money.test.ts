@@ -1,6 +1,6 @@
 import { allRoutes as routes } from '@signalbox/api/routes'
-import { createGateway, usd } from '@signalbox/core'
-import { responsesProvider } from '@signalbox/core/dialects'
+import { responsesProvider } from '@signalbox/dialects'
+import { createGateway, usd } from '@signalbox/gateway'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { describe, expect, test } from 'vitest'
 import { fasterClock } from '../../src/faster-clock.ts'

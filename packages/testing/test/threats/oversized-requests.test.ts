@@ -1,6 +1,6 @@
 import { createApi } from '@signalbox/api'
-import { responsesProvider } from '@signalbox/core/dialects'
-import { GatewayError } from '@signalbox/core/errors'
+import { responsesProvider } from '@signalbox/dialects'
+import { GatewayError } from '@signalbox/dialects/errors'
 import { describe, expect, test } from 'vitest'
 import { ask } from '../../../api/test/asking.ts'
 import { testGateway } from '../../src/gateway.ts'

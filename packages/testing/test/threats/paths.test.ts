@@ -1,7 +1,7 @@
 import { createApi } from '@signalbox/api'
 import { type Route, allRoutes as routes } from '@signalbox/api/routes'
-import { usd } from '@signalbox/core'
 import { toFetchHandler } from '@signalbox/fetch-handler'
+import { usd } from '@signalbox/gateway'
 import { serve } from '@signalbox/node-http'
 import fc from 'fast-check'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'

@@ -1,6 +1,6 @@
 import { createApi } from '@signalbox/api'
-import { responsesProvider } from '@signalbox/core/dialects'
-import type { JsonObject } from '@signalbox/core/protocol'
+import { responsesProvider } from '@signalbox/dialects'
+import type { JsonObject } from '@signalbox/dialects/protocol'
 import { describe, expect, test } from 'vitest'
 import { ask, parsed } from '../../../api/test/asking.ts'
 import { testGateway } from '../../src/gateway.ts'

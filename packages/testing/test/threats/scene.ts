@@ -1,6 +1,6 @@
 import { type Api, createApi } from '@signalbox/api'
-import { createGateway, type Gateway, type GatewayOptions } from '@signalbox/core'
 import { webClock } from '@signalbox/core/runtime'
+import { createGateway, type Gateway, type GatewayOptions } from '@signalbox/gateway'
 import type { Storage } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { onTestFinished } from 'vitest'

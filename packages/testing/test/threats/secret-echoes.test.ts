@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
-import { compatible } from '@signalbox/core/providers'
 import type { Hooks } from '@signalbox/core/runtime'
 import { toFetchHandler } from '@signalbox/fetch-handler'
+import { compatible } from '@signalbox/providers'
 import { expect, onTestFinished, test } from 'vitest'
 import { testGateway } from '../../src/gateway.ts'
 import { bytesOf, modelOf, type RawAnswer, scriptedTransport } from '../scripted-transport.ts'

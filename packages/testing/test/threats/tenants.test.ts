@@ -1,6 +1,6 @@
 import { allRoutes as routes } from '@signalbox/api/routes'
-import { type GatewayOptions, usd } from '@signalbox/core'
-import { responsesProvider } from '@signalbox/core/dialects'
+import { responsesProvider } from '@signalbox/dialects'
+import { type GatewayOptions, usd } from '@signalbox/gateway'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { describe, expect, test } from 'vitest'
 import { testModels } from '../../src/gateway.ts'

@@ -1,8 +1,8 @@
 import { type Api, createApi } from '@signalbox/api'
 import { allRoutes as routes } from '@signalbox/api/routes'
-import { createGateway } from '@signalbox/core'
-import { bedrockProvider, chatProvider, geminiProvider, messagesProvider, responsesProvider } from '@signalbox/core/dialects'
 import { asIterator } from '@signalbox/core/runtime'
+import { bedrockProvider, chatProvider, geminiProvider, messagesProvider, responsesProvider } from '@signalbox/dialects'
+import { createGateway } from '@signalbox/gateway'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { scriptedProvider } from '../../src/scripted-provider.ts'
 

@@ -1,4 +1,4 @@
-import { bodyCaps } from '@signalbox/core/protocol'
+import { bodyCaps } from '@signalbox/dialects/protocol'
 import { seeded } from '../../src/chunkings.ts'
 
 // Bodies that are dear for their size, each within the caps: what a search begins with, and what it measures.

@@ -1,4 +1,4 @@
-import type { BuiltInDialect } from '@signalbox/core/dialects'
+import type { BuiltInDialect } from '@signalbox/dialects'
 import { toFetchHandler } from '@signalbox/fetch-handler'
 import type { UsageRow } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'

@@ -1,4 +1,4 @@
-import { type Frame, isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
+import { type Frame, isObject, type Json, type JsonObject } from '@signalbox/dialects/protocol'
 
 // What may go wrong with a right answer, at random: in what it says, in its frames, and in its bytes.
 

@@ -1,5 +1,5 @@
-import type { BuiltInDialect } from '@signalbox/core/dialects'
-import { type Frame, isObject, type Json, type JsonObject } from '@signalbox/core/protocol'
+import type { BuiltInDialect } from '@signalbox/dialects'
+import { type Frame, isObject, type Json, type JsonObject } from '@signalbox/dialects/protocol'
 import { sse } from '../../src/answers/answer.ts'
 import { answerWriters, cannedAnswers, isBuiltInDialect } from '../../src/answers/writers.ts'
 import { parsed } from '../../src/parsed.ts'

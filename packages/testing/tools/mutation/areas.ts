@@ -5,18 +5,18 @@ import { join } from 'node:path'
 const rooms: Readonly<Record<string, readonly string[]>> = {
   api: ['packages/api/src/{authorize,body,json-limits,handle,idempotency,match,stream,uploads}.ts'],
   access: ['packages/core/src/access/*.ts'],
-  'decoders and encoders': ['packages/core/src/dialects/*/{decode-*,encode-*,partial-*,item-*,items,frames,event-stream}.ts'],
+  'decoders and encoders': ['packages/dialects/src/*/{decode-*,encode-*,partial-*,item-*,items,frames,event-stream}.ts'],
   'error reading': [
-    'packages/core/src/dialects/failure.ts',
-    'packages/core/src/errors/*.ts',
+    'packages/dialects/src/common/failure.ts',
+    'packages/dialects/src/errors/*.ts',
     'packages/core/src/upstream/error-message.ts',
   ],
   attempts: ['packages/core/src/upstream/*.ts'],
   'admission and settlement': ['packages/core/src/request/**/*.ts'],
-  management: ['packages/core/src/management/**/*.ts'],
+  management: ['packages/workspaces/src/**/*.ts'],
   metering: ['packages/core/src/metering/*.ts'],
   router: ['packages/router/src/**/*.ts'],
-  'sealing and events': ['packages/core/src/runtime/seal.ts', 'packages/core/src/sse/*.ts'],
+  'sealing and events': ['packages/core/src/runtime/seal.ts', 'packages/dialects/src/sse/*.ts'],
   'memory store': ['packages/storage-memory/src/*.ts'],
   'SQL store': ['packages/storage-sql/src/**/*.ts'],
 }

@@ -10,7 +10,7 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'Over an empty list each of the statements changes no row, and the rows of statements are not read.',
   },
   {
-    file: 'packages/core/src/dialects/bedrock/frames.ts',
+    file: 'packages/dialects/src/bedrock/frames.ts',
     line: 'state.pending = at < bytes.length ? [bytes.slice(at)] : []',
     operator: 'condition to true',
     original: 'at < bytes.length',
@@ -24,7 +24,7 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'No known name is longer than 50 characters, so one of 100 or more is never near enough to be suggested for.',
   },
   {
-    file: 'packages/core/src/management/byok/reseal.ts',
+    file: 'packages/workspaces/src/byok/reseal.ts',
     line: 'const keysPerPage = 100',
     operator: 'n + 1',
     original: '100',

@@ -9,7 +9,11 @@ import { oneAtATime } from './one-at-a-time.ts'
 export const packages = resolve(import.meta.dirname, '../../..')
 
 const names = [
+  'dialects',
   'core',
+  'providers',
+  'workspaces',
+  'gateway',
   'ai-sdk',
   'api',
   'fetch-handler',

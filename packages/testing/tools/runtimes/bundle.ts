@@ -51,7 +51,7 @@ const optionsFor = async (folder: string) =>
 
 const entry = (name: string): string => join(import.meta.dirname, `${name}.ts`)
 
-/** `@signalbox/core/errors` → the file that was built for it; what a built file imports is looked up where its package would. */
+/** `@signalbox/dialects/errors` → the file that was built for it; what a built file imports is looked up where its package would. */
 const asPublished = (built: string): Plugin => ({
   name: 'as-published',
   setup({ onResolve, resolve: look }) {

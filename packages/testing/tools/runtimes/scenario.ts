@@ -1,7 +1,7 @@
-import { createGateway } from '@signalbox/core'
-import { compatible } from '@signalbox/core/providers'
-import type { Transport, TransportReply } from '@signalbox/core/runtime'
+import type { Transport, TransportReply } from '@signalbox/dialects/protocol'
 import { toFetchHandler } from '@signalbox/fetch-handler'
+import { createGateway } from '@signalbox/gateway'
+import { compatible } from '@signalbox/providers'
 import type { Storage } from '@signalbox/storage'
 
 /** What one runtime made of a whole and a streamed request. Plain JSON: it leaves the runtime as text. */

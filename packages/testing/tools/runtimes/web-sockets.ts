@@ -1,6 +1,6 @@
-import { createGateway } from '@signalbox/core'
-import { simulated } from '@signalbox/core/providers'
 import { type FetchHandler, toFetchHandler, type WebSocketRuntime } from '@signalbox/fetch-handler'
+import { createGateway } from '@signalbox/gateway'
+import { simulated } from '@signalbox/providers'
 import { memoryStorage } from '@signalbox/storage-memory'
 
 export const webSocketKey = 'ak_websocket_0123456789'

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createGateway } from '@signalbox/core'
-import { compatible } from '@signalbox/core/providers'
+import { createGateway } from '@signalbox/gateway'
 import { nodeTransport, serve } from '@signalbox/node-http'
+import { compatible } from '@signalbox/providers'
 import { memoryStorage } from '@signalbox/storage-memory'
 
 // The gateway under measurement, in a process of its own, with a provider beside it that reads everything and answers briefly.

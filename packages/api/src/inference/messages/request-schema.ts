@@ -1,4 +1,4 @@
-import { bodyCaps } from '@signalbox/core/protocol'
+import { bodyCaps } from '@signalbox/dialects/protocol'
 import * as z from 'zod/v4'
 import {
   namedUnion,

@@ -1,4 +1,4 @@
-import type { Series, Summary } from '@signalbox/core/management'
+import type { Series, Summary } from '@signalbox/workspaces'
 import { fieldsOf, type ReplyTable, replyOf } from './reply-table.ts'
 import { tokensField } from './tokens.ts'
 

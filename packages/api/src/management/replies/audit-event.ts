@@ -1,4 +1,4 @@
-import type { AuditRow } from '@signalbox/core/management'
+import type { AuditRow } from '@signalbox/storage'
 import { fieldsOf, type ReplyTable } from './reply-table.ts'
 
 const { text, textOrNull, time } = fieldsOf<AuditRow>()

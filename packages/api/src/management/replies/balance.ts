@@ -1,4 +1,4 @@
-import type { CreditBalance } from '@signalbox/core/management'
+import type { CreditBalance } from '@signalbox/core/resources'
 import { centsOf, dollarsOf } from '../money.ts'
 import { fieldsOf, type ReplyTable } from './reply-table.ts'
 

@@ -1,5 +1,5 @@
-import type { KeyUsage } from '@signalbox/core/management'
 import { keyUsageFields } from '@signalbox/core/resources'
+import type { KeyUsage } from '@signalbox/workspaces'
 import { fieldsOf, type ReplyTable } from './reply-table.ts'
 
 const { integer, text, usd } = fieldsOf<KeyUsage>()

@@ -1,4 +1,4 @@
-import type { Analytics } from '@signalbox/core/management'
+import type { Analytics } from '@signalbox/workspaces'
 import { fieldsOf, type ReplyTable } from './reply-table.ts'
 import { tokensField } from './tokens.ts'
 

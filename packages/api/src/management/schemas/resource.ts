@@ -1,5 +1,5 @@
-import { toUsd } from '@signalbox/core'
 import { type Field, type Fields, type InputMode, isTaken, type ValueSpec, wireName } from '@signalbox/core/resources'
+import { toUsd } from '@signalbox/gateway'
 import * as z from 'zod/v4'
 
 /** The JSON of a resource as a zod schema, for OpenAPI: the input of its creation or change, or its reply. */

@@ -1,6 +1,5 @@
+import type { InferenceRequest, Usage } from '@signalbox/dialects/protocol'
 import type { UsageRow } from '@signalbox/storage'
-import type { InferenceRequest } from '../../protocol/request.ts'
-import type { Usage } from '../../protocol/response.ts'
 import type { Plan } from '../../routing/plan.ts'
 import type { CallFacts } from '../../runtime/ports.ts'
 import { type Bill, noBill } from '../settlement/bill.ts'

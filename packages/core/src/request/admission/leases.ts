@@ -40,6 +40,7 @@ const leaseTimes = {
 /** Holds renewed in one step of the store. */
 const batchSize = 200
 
+/** Creates the renewal of holds and slots of running requests. */
 export function createLeases({ running, counters, ledger, clock, logger }: LeasePorts): Leases {
   let timer: unknown
   let lateAt = 0

@@ -1,9 +1,10 @@
+import { GatewayError } from '@signalbox/dialects/errors'
 import type { Storage } from '@signalbox/storage'
 import type { Caller } from '../../access/caller.ts'
 import { nounOf } from '../../access/end-user.ts'
 import type { KeyRefusals } from '../../access/key-refusals.ts'
-import { GatewayError, orStoreDown } from '../../errors/gateway-error.ts'
 import type { Clock } from '../../runtime/ports.ts'
+import { orStoreDown } from '../../runtime/store-down.ts'
 import { withinStorageWait } from '../../runtime/timers.ts'
 import type { Limits } from '../../upstream/limits.ts'
 
@@ -14,7 +15,11 @@ interface RatePorts {
   readonly clock: Clock
 }
 
-/** Counts a management request against the key's limit. Throws 429 (`requests_per_min_exceeded`). */
+/**
+ * Counts a management request against the key's limit.
+ *
+ * @throws {GatewayError} 429 `requests_per_min_exceeded`.
+ */
 export async function countManagement(ports: RatePorts, caller: Caller, kind: 'reads' | 'writes'): Promise<void> {
   const { storage, limits, refusals, clock } = ports
   const limit = kind === 'reads' ? limits.managementReadsRpm : limits.managementWritesRpm

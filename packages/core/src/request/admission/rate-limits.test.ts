@@ -1,8 +1,8 @@
 import { acts } from '@signalbox/testing'
 import { describe, expect, test } from 'vitest'
+import { defaultLimits, defaultTimeouts } from '../../../../gateway/src/options.ts'
 import { answer, createFixture, type FixtureOptions } from '../../../test/money/fixture.ts'
 import type { CallLimits } from '../../access/kinds.ts'
-import { defaultLimits, defaultTimeouts } from '../../options.ts'
 
 /** Tokens that a request with a cap of ten is counted as: nine of prompt, ten of output. */
 const counted = 19

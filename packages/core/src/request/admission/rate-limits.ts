@@ -1,10 +1,11 @@
+import { GatewayError, isGatewayError } from '@signalbox/dialects/errors'
 import type { Awaitable, CounterStore } from '@signalbox/storage'
 import { andThen } from '@signalbox/storage/awaitable'
 import type { CounterRefusal, CounterRequest } from '@signalbox/storage/counters'
 import type { Caller } from '../../access/caller.ts'
 import type { WorkspacePolicy } from '../../access/workspace-policy.ts'
-import { GatewayError, isGatewayError, orStoreDown } from '../../errors/gateway-error.ts'
 import type { Plan } from '../../routing/plan.ts'
+import { orStoreDown } from '../../runtime/store-down.ts'
 import type { Limits } from '../../upstream/limits.ts'
 
 // Limits per minute: requests of a key for one model, requests of its workspace, and the tokens of both. Counter names begin with

@@ -1,9 +1,10 @@
+import { GatewayError } from '@signalbox/dialects/errors'
 import type { Awaitable, CounterStore } from '@signalbox/storage'
 import { allSettled, isPromise } from '@signalbox/storage/awaitable'
 import type { Caller } from '../../access/caller.ts'
 import type { WorkspacePolicy } from '../../access/workspace-policy.ts'
-import { GatewayError, storeDown } from '../../errors/gateway-error.ts'
 import { type Step, wait } from '../../runtime/steps.ts'
+import { storeDown } from '../../runtime/store-down.ts'
 import type { Limits } from '../../upstream/limits.ts'
 import { type Rate, takeRates } from './rate-limits.ts'
 

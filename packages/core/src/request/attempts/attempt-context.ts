@@ -1,4 +1,4 @@
-import type { InferenceRequest } from '../../protocol/request.ts'
+import type { InferenceRequest } from '@signalbox/dialects/protocol'
 import type { Candidate, Plan } from '../../routing/plan.ts'
 import type { Cancellation } from '../../runtime/cancellation.ts'
 import type { CallFacts } from '../../runtime/ports.ts'

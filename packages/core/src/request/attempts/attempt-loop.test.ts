@@ -1,3 +1,5 @@
+import { chatProvider } from '@signalbox/dialects'
+import type { Failure, FailureKind, InferenceRequest } from '@signalbox/dialects/protocol'
 import {
   createDynamicRouter,
   type DynamicRouter,
@@ -8,9 +10,6 @@ import {
 } from '@signalbox/router'
 import { type Act, acts, fakeClock, scriptedProvider } from '@signalbox/testing'
 import { expect, test } from 'vitest'
-import { chatProvider } from '../../dialects/index.ts'
-import type { Failure, FailureKind } from '../../protocol/failure.ts'
-import type { InferenceRequest } from '../../protocol/request.ts'
 import type { Candidate, Excluded, Plan } from '../../routing/plan.ts'
 import { createCandidateTracker } from '../../routing/tracked-offers.ts'
 import { createCancellation } from '../../runtime/cancellation.ts'

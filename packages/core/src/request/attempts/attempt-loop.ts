@@ -1,7 +1,5 @@
+import type { Credential, Failure, Warning } from '@signalbox/dialects/protocol'
 import type { DynamicRouter } from '@signalbox/router'
-import type { Failure } from '../../protocol/failure.ts'
-import type { Credential } from '../../protocol/provider.ts'
-import type { Warning } from '../../protocol/response.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import { callHook } from '../../runtime/call-hook.ts'
 import type { Cancellation } from '../../runtime/cancellation.ts'

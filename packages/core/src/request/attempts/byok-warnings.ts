@@ -1,7 +1,5 @@
+import type { Failure, FailureKind, InferenceRequest, Warning } from '@signalbox/dialects/protocol'
 import type { WorkspacePolicy } from '../../access/workspace-policy.ts'
-import type { Failure, FailureKind } from '../../protocol/failure.ts'
-import type { InferenceRequest } from '../../protocol/request.ts'
-import type { Warning } from '../../protocol/response.ts'
 import { placeIn } from '../../routing/candidate-ranks.ts'
 import type { Candidate, Excluded, Plan } from '../../routing/plan.ts'
 

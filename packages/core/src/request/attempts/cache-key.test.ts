@@ -1,8 +1,6 @@
+import type { InferenceRequest, Item, Price, Prompt } from '@signalbox/dialects/protocol'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Item } from '../../protocol/item.ts'
-import type { Price } from '../../protocol/model.ts'
-import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
 import { cacheKeyOf } from './cache-key.ts'
 

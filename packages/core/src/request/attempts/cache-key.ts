@@ -1,5 +1,4 @@
-import type { Item } from '../../protocol/item.ts'
-import type { InferenceRequest } from '../../protocol/request.ts'
+import type { InferenceRequest, Item } from '@signalbox/dialects/protocol'
 import type { Plan } from '../../routing/plan.ts'
 import { type HeaderReader, sessionOf } from './session.ts'
 

@@ -1,5 +1,5 @@
+import { requestIdOf } from '@signalbox/dialects/common'
 import { countsOf, decisionLogLimits, type Evidence, type Exclusion, evidenceOf, type Trace } from '@signalbox/router/decision-log'
-import { requestIdOf } from '../../dialects/ids.ts'
 
 /** The routing decisions of the most recent requests, in memory. */
 export interface GatewayDecisionLog {

@@ -1,5 +1,5 @@
+import type { InferenceRequest } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
-import type { InferenceRequest } from '../../protocol/request.ts'
 import type { SelectedOffer } from '../../upstream/call.ts'
 import { affordsBeside, hedges } from './hedging.ts'
 

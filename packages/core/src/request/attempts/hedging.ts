@@ -1,5 +1,5 @@
-import { allTools, isHosted } from '../../dialects/paid-tools.ts'
-import type { InferenceRequest } from '../../protocol/request.ts'
+import { allTools, isHosted } from '@signalbox/dialects/common'
+import type { InferenceRequest } from '@signalbox/dialects/protocol'
 import type { SelectedOffer } from '../../upstream/call.ts'
 
 /** Whether a request may be hedged: streams with fallbacks, and without hosted tools, which must not run twice. */

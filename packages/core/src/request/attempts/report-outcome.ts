@@ -1,7 +1,6 @@
+import type { Failure, Usage } from '@signalbox/dialects/protocol'
 import type { AnswerUsage, DynamicRouter, RouterAttempt } from '@signalbox/router'
 import type { MeteredAnswer } from '../../metering/meter.ts'
-import type { Failure } from '../../protocol/failure.ts'
-import type { Usage } from '../../protocol/response.ts'
 import { pausedShare } from '../../upstream/answer-timer.ts'
 import type { Answer } from '../../upstream/attempt.ts'
 import type { CommittedCall, UpstreamCall } from '../../upstream/call.ts'

@@ -1,5 +1,5 @@
+import type { InferenceRequest, Prompt } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
-import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import { sessionOf } from './session.ts'
 
 const request = (prompt: Partial<Prompt>, session?: string) => ({ prompt, ...(session && { session }) }) as InferenceRequest

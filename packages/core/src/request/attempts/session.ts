@@ -1,5 +1,5 @@
-import type { InferenceRequest } from '../../protocol/request.ts'
-import { isObject, type Json } from '../../protocol/wire.ts'
+import type { InferenceRequest } from '@signalbox/dialects/protocol'
+import { isObject, type Json } from '@signalbox/dialects/protocol'
 
 // The session that a request belongs to. Agents send it in a header or inside the user id.
 

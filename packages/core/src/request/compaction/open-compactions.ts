@@ -1,8 +1,7 @@
+import { GatewayError } from '@signalbox/dialects/errors'
+import type { InferenceRequest } from '@signalbox/dialects/protocol'
+import { type Item, isCompaction, type MessageItem, type Native, pathOf } from '@signalbox/dialects/protocol'
 import type { ItemOwner } from '../../access/caller.ts'
-import { GatewayError } from '../../errors/gateway-error.ts'
-import { type Item, isCompaction, type MessageItem, type Native } from '../../protocol/item.ts'
-import { pathOf } from '../../protocol/original.ts'
-import type { InferenceRequest } from '../../protocol/request.ts'
 import type { KeyRing } from '../../runtime/seal.ts'
 import { isSummaryEnvelope, openSummary } from './summary-envelope.ts'
 

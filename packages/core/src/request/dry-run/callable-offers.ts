@@ -1,6 +1,5 @@
+import type { InferenceRequest, Model, Offer } from '@signalbox/dialects/protocol'
 import type { Caller } from '../../access/caller.ts'
-import type { Model, Offer } from '../../protocol/model.ts'
-import type { InferenceRequest } from '../../protocol/request.ts'
 import { candidatesOf } from '../../routing/candidates.ts'
 import { isCallable } from '../../routing/filter-candidates.ts'
 import { needsOf } from '../../routing/needs.ts'
@@ -15,6 +14,7 @@ export interface CallableOffers {
   readonly key: string
 }
 
+/** The offers that a caller may be routed to, by the policy of its workspace. */
 export async function callableOffers(ports: Pick<PolicyPorts, 'policies' | 'planning'>, caller: Caller): Promise<CallableOffers> {
   const policy = await runSteps(policyFor(ports, caller))
   const planning = planningUnder(ports.planning, policy, { caller })

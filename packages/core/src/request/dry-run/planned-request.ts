@@ -1,6 +1,6 @@
+import type { InferenceRequest } from '@signalbox/dialects/protocol'
 import type { ChoiceReason, OfferEstimate } from '@signalbox/router'
 import type { Caller } from '../../access/caller.ts'
-import type { InferenceRequest } from '../../protocol/request.ts'
 import { makePlan } from '../../routing/make-plan.ts'
 import type { Candidate, Excluded, Plan } from '../../routing/plan.ts'
 import { runSteps } from '../../runtime/steps.ts'

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import type { JsonObject } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
-import type { JsonObject } from '../../protocol/wire.ts'
 import { defaultStoredItems, keepItemsInMemory, type StoredItemOptions } from './kept-items.ts'
 
 const hour = 3_600_000

@@ -1,8 +1,7 @@
+import type { Item, JsonObject } from '@signalbox/dialects/protocol'
+import { estimateMemory } from '@signalbox/dialects/protocol'
 import type { Awaitable } from '@signalbox/storage'
 import { LRUCache } from 'lru-cache'
-import { estimateMemory } from '../../protocol/estimate-memory.ts'
-import type { Item } from '../../protocol/item.ts'
-import type { JsonObject } from '../../protocol/wire.ts'
 import type { Clock } from '../../runtime/ports.ts'
 
 // Clients that leave `store` unset take responses for stored and later send `item_reference`, as `createOpenAI` of the AI SDK does from the

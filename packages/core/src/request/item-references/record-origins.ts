@@ -1,11 +1,9 @@
+import { isSameRecord, storedIdOf } from '@signalbox/dialects/common'
+import type { InferenceRequest, Item } from '@signalbox/dialects/protocol'
+import { estimateMemory, originalOf, remember } from '@signalbox/dialects/protocol'
 import { type Caller, itemOwnerOf } from '../../access/caller.ts'
-import { isSameRecord, storedIdOf } from '../../dialects/stored-records.ts'
-import { orStoreDown } from '../../errors/gateway-error.ts'
-import { estimateMemory } from '../../protocol/estimate-memory.ts'
-import type { Item } from '../../protocol/item.ts'
-import { originalOf, remember } from '../../protocol/original.ts'
-import type { InferenceRequest } from '../../protocol/request.ts'
 import { type Step, wait } from '../../runtime/steps.ts'
+import { orStoreDown } from '../../runtime/store-down.ts'
 import type { ReferencePorts } from './resolve-references.ts'
 
 const opensStored = (item: Item): boolean => storedIdOf(item) !== undefined

@@ -1,11 +1,19 @@
-import { clientFacts } from '../../dialects/client-loaders.ts'
-import { GatewayError, orStoreDown } from '../../errors/gateway-error.ts'
-import { estimateMemory } from '../../protocol/estimate-memory.ts'
-import { type Item, referenceOf, sealedPrefix } from '../../protocol/item.ts'
-import { originalOf, remember } from '../../protocol/original.ts'
-import type { InferenceRequest } from '../../protocol/request.ts'
-import { type Json, type JsonObject, own } from '../../protocol/wire.ts'
+import { clientFacts } from '@signalbox/dialects/clients'
+import { GatewayError } from '@signalbox/dialects/errors'
+import type { InferenceRequest } from '@signalbox/dialects/protocol'
+import {
+  estimateMemory,
+  type Item,
+  type Json,
+  type JsonObject,
+  originalOf,
+  own,
+  referenceOf,
+  remember,
+  sealedPrefix,
+} from '@signalbox/dialects/protocol'
 import { type Step, wait } from '../../runtime/steps.ts'
+import { orStoreDown } from '../../runtime/store-down.ts'
 import type { KeptItems } from './kept-items.ts'
 
 export interface ReferencePorts {

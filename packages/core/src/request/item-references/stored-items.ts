@@ -1,7 +1,7 @@
+import { isObject, type Json, type JsonObject } from '@signalbox/dialects/protocol'
 import type { ItemStore } from '@signalbox/storage'
 import { promised } from '@signalbox/storage/awaitable'
 import type { ItemTimes, StoredItem } from '@signalbox/storage/items'
-import { isObject, type Json, type JsonObject } from '../../protocol/wire.ts'
 import { createLru } from '../../runtime/lru.ts'
 import type { Clock, Logger } from '../../runtime/ports.ts'
 import type { KeyRing, SealContext } from '../../runtime/seal.ts'

@@ -1,8 +1,8 @@
+import type { InferenceRequest, Prompt } from '@signalbox/dialects/protocol'
 import { budgetsOf, type KeyWithAncestors } from '../../access/accounts.ts'
 import { isPrepaid, type WorkspacePolicy } from '../../access/workspace-policy.ts'
 import { acceptsOutputCap, maxOutput, namedCap, outputCap, withOutputCap } from '../../metering/output-cap.ts'
 import { type PromptSize, sizeOfPrompt } from '../../metering/prompt-size.ts'
-import type { InferenceRequest, Prompt } from '../../protocol/request.ts'
 import type { Candidate } from '../../routing/plan.ts'
 
 // Whether credit or budgets limit the cost of a request, and the output cap that is sent because of it.

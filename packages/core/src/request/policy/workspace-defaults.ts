@@ -1,8 +1,7 @@
-import type { RoutingDefaults } from '../../access/kinds.ts'
+import type { InferenceRequest, RoutingOptions } from '@signalbox/dialects/protocol'
+import { isObject, originalOf, remember } from '@signalbox/dialects/protocol'
 import type { WorkspacePolicy } from '../../access/workspace-policy.ts'
-import { originalOf, remember } from '../../protocol/original.ts'
-import type { InferenceRequest, RoutingOptions } from '../../protocol/request.ts'
-import { isObject } from '../../protocol/wire.ts'
+import type { RoutingDefaults } from '../../resources/settings.ts'
 import type { PlanInput } from '../../routing/make-plan.ts'
 
 type RoutingFields = Partial<Omit<RoutingOptions, 'models'>>

@@ -1,6 +1,5 @@
+import { isObject, type Json, sealedPrefix } from '@signalbox/dialects/protocol'
 import { type ItemOwner, itemOwnerOf } from '../../access/caller.ts'
-import { sealedPrefix } from '../../protocol/item.ts'
-import { isObject, type Json } from '../../protocol/wire.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import type { KeyRing, SealContext } from '../../runtime/seal.ts'
 

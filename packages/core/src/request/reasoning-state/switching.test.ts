@@ -1,12 +1,11 @@
+import { responsesProvider } from '@signalbox/dialects'
+import type { JsonObject, Model } from '@signalbox/dialects/protocol'
+import type { GatewayOptions } from '@signalbox/gateway'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { afterEach, expect, test } from 'vitest'
 import { clients } from '../../../test/state/clients.ts'
 import { type Act, ask, type Fixture, offerOf, openFixture, type Scripted, scripted, sealingKey } from '../../../test/state/fixture.ts'
 import { canary, stateWriters } from '../../../test/state/state-writers.ts'
-import { responsesProvider } from '../../dialects/index.ts'
-import type { GatewayOptions } from '../../options.ts'
-import type { Model } from '../../protocol/model.ts'
-import type { JsonObject } from '../../protocol/wire.ts'
 
 // How reasoning state is handled when the provider that made it is not the one that is called.
 

@@ -1,8 +1,8 @@
+import type { JsonObject } from '@signalbox/dialects/protocol'
 import { afterEach, describe, expect, inject, test } from 'vitest'
 import { clients } from '../../../test/state/clients.ts'
 import { ask, type Fixture, openFixture, scripted } from '../../../test/state/fixture.ts'
 import { canary, stateWriters } from '../../../test/state/state-writers.ts'
-import type { JsonObject } from '../../protocol/wire.ts'
 
 // A provider gets its own state back, whatever dialect the client uses, and no client ever sees the state.
 

@@ -1,8 +1,8 @@
+import { responsesProvider } from '@signalbox/dialects'
+import type { Frame, JsonObject } from '@signalbox/dialects/protocol'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { afterEach, expect, test } from 'vitest'
 import { ask, type Fixture, openFixture, scripted } from '../../../test/state/fixture.ts'
-import { responsesProvider } from '../../dialects/index.ts'
-import type { Frame, JsonObject } from '../../protocol/wire.ts'
 
 // The steps of a response between provider and client, settlement included.
 

@@ -1,8 +1,6 @@
-import type { Delta, InferenceEvent } from '../../protocol/event.ts'
-import type { Item, Part } from '../../protocol/item.ts'
-import type { InferenceResponse } from '../../protocol/response.ts'
-import { deleteEntry, entryOf, type SmallMap, setEntry, smallMap } from '../../protocol/small-map.ts'
-import { copySlice } from '../../runtime/copy-slice.ts'
+import { copySlice } from '@signalbox/dialects/common'
+import type { Delta, InferenceEvent, InferenceResponse, Item, Part } from '@signalbox/dialects/protocol'
+import { deleteEntry, entryOf, type SmallMap, setEntry, smallMap } from '@signalbox/dialects/protocol'
 import type { EventBatch } from '../../upstream/event-batches.ts'
 
 // Cuts off responses of providers that ignore `max_output_tokens`, so that the cost stays bounded.

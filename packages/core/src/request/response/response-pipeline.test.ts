@@ -1,9 +1,7 @@
+import { responsesProvider } from '@signalbox/dialects'
+import type { InferenceRequest, InferenceResponse, Item } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
 import { sealingKey } from '../../../test/state/fixture.ts'
-import { responsesProvider } from '../../dialects/index.ts'
-import type { Item } from '../../protocol/item.ts'
-import type { InferenceRequest } from '../../protocol/request.ts'
-import type { InferenceResponse } from '../../protocol/response.ts'
 import { makeKeyRing } from '../../runtime/seal.ts'
 import { type PipelineContext, responsePipeline } from './response-pipeline.ts'
 

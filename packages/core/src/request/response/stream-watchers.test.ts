@@ -1,16 +1,19 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import type { InferenceEvent, InferenceResponse, Item, Prompt } from '@signalbox/dialects/protocol'
+import { fold, unfold } from '@signalbox/dialects/protocol'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { anyCharacter } from '../../../test/any-character.ts'
-import { faultsOf } from '../../../test/dialects/laws.ts'
-import { appendDelta, assembledItem, createItemAssembler, type PartialItem, partialItem, partOf } from '../../dialects/item-assembler.ts'
-import type { InferenceEvent } from '../../protocol/event.ts'
-import { fold } from '../../protocol/fold.ts'
-import type { Item } from '../../protocol/item.ts'
-import type { Prompt } from '../../protocol/request.ts'
-import type { InferenceResponse } from '../../protocol/response.ts'
-import { unfold } from '../../protocol/unfold.ts'
+import {
+  appendDelta,
+  assembledItem,
+  createItemAssembler,
+  type PartialItem,
+  partialItem,
+  partOf,
+} from '../../../../dialects/src/common/item-assembler.ts'
+import { anyCharacter } from '../../../../dialects/test/any-character.ts'
+import { faultsOf } from '../../../../dialects/test/laws.ts'
 import { cutBatch, isTooLong, outputCutter } from './output-cutter.ts'
 import { watchCalls } from './watch-calls.ts'
 

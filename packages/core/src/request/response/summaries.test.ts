@@ -1,9 +1,7 @@
+import { chatProvider, responsesProvider } from '@signalbox/dialects'
+import type { InferenceEvent, InferenceResponse } from '@signalbox/dialects/protocol'
+import { fold, unfold } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
-import { chatProvider, responsesProvider } from '../../dialects/index.ts'
-import type { InferenceEvent } from '../../protocol/event.ts'
-import { fold } from '../../protocol/fold.ts'
-import type { InferenceResponse } from '../../protocol/response.ts'
-import { unfold } from '../../protocol/unfold.ts'
 import { summaryRewriter } from './summaries.ts'
 
 const wanting = { input: [], reasoning: { summary: 'auto' } }

@@ -1,7 +1,4 @@
-import type { ProviderDialect } from '../../protocol/dialect.ts'
-import type { InferenceEvent } from '../../protocol/event.ts'
-import type { Item, ReasoningItem } from '../../protocol/item.ts'
-import type { Prompt } from '../../protocol/request.ts'
+import type { InferenceEvent, Item, Prompt, ProviderDialect, ReasoningItem } from '@signalbox/dialects/protocol'
 
 /** Turns raw reasoning into summaries. */
 export interface SummaryRewriter {

@@ -1,6 +1,4 @@
-import type { Item } from '../../protocol/item.ts'
-import type { Prompt } from '../../protocol/request.ts'
-import type { Warning } from '../../protocol/response.ts'
+import type { Item, Prompt, Warning } from '@signalbox/dialects/protocol'
 import type { EventBatch } from '../../upstream/event-batches.ts'
 
 /** Finds tool calls in a response that the request did not allow. They are sent with a warning. */

@@ -34,6 +34,7 @@ const maxExchangeMs = 20_000
 /** Milliseconds for which urgent updates are collected before they are published together. */
 const urgentDelayMs = 250
 
+/** Creates the exchange of routing statistics through a storage. */
 export function createRoutingSync({ store, clock, ids, logger }: RoutingSyncOptions): RoutingSync {
   // Name and seed are drawn on first use, because some runtimes have no randomness before their first request.
   const writer = once(() => ids.hex(16))

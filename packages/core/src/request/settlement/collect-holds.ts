@@ -66,6 +66,7 @@ interface Sight {
   lookedAt: number
 }
 
+/** Creates the collector that settles requests whose process has ended. */
 export function createHoldCollector(ports: CollectorPorts): HoldCollector {
   const { running, clock, logger } = ports
   const sight: Sight = { watched: new Map(), lookedAt: Number.NEGATIVE_INFINITY }

@@ -1,7 +1,7 @@
+import { dayMs } from '@signalbox/dialects/protocol'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
 import { budgetAccount, periodOf } from '../../access/accounts.ts'
-import { dayMs } from '../../protocol/time.ts'
 import { forgetEnded, hasEnded } from './ended-accounts.ts'
 
 const at = Date.UTC(2026, 2, 10, 12)

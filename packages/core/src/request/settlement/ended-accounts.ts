@@ -1,5 +1,5 @@
+import { dayMs } from '@signalbox/dialects/protocol'
 import type { LedgerStore } from '@signalbox/storage'
-import { dayMs } from '../../protocol/time.ts'
 
 // Each budget period has its own account, and so does each session with a spending limit. Nothing reads them once they have ended.
 

@@ -1,3 +1,4 @@
+import { fnv1a } from '@signalbox/dialects/common'
 import {
   checkEvidence,
   decisionLogLimits,
@@ -8,7 +9,6 @@ import {
   type Trace,
 } from '@signalbox/router/decision-log'
 import type { UsageResult } from '@signalbox/storage'
-import { fnv1a } from '../../runtime/fnv.ts'
 
 /** Version of the evidence text in usage rows. Other versions are not read. */
 const textVersion = 2

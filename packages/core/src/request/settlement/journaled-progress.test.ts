@@ -1,6 +1,6 @@
+import type { Usage } from '@signalbox/dialects/protocol'
 import { fakeClock } from '@signalbox/testing'
 import { expect, test } from 'vitest'
-import type { Usage } from '../../protocol/response.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import { progressOf } from './journaled-progress.ts'
 

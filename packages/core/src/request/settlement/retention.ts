@@ -1,8 +1,8 @@
+import { dayMs } from '@signalbox/dialects/protocol'
 import type { Awaitable, Storage } from '@signalbox/storage'
 import { promised } from '@signalbox/storage/awaitable'
 import type { Records, TypedRecord } from '../../access/records.ts'
 import type { WorkspacePolicy } from '../../access/workspace-policy.ts'
-import { dayMs } from '../../protocol/time.ts'
 import { createLru } from '../../runtime/lru.ts'
 import type { Clock, Logger } from '../../runtime/ports.ts'
 
@@ -32,6 +32,7 @@ const nextAccountsMs = 300_000
 /** Workspaces without traffic are checked too, in batches of this size. */
 const idleAtOnce = 200
 
+/** Creates the deletion of what workspaces keep for a limited time. */
 export function createRetention({ storage, records, clock, logger }: RetentionPorts): Retention {
   /** When each workspace is checked next, in monotonic milliseconds. */
   const due = createLru<number>(maxWorkspaces)

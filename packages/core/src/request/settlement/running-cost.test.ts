@@ -1,8 +1,8 @@
+import type { Price } from '@signalbox/dialects/protocol'
 import type { HoldRefusal } from '@signalbox/storage/ledger'
 import { fakeClock } from '@signalbox/testing'
 import { expect, test } from 'vitest'
 import { charactersPerToken } from '../../metering/count-text.ts'
-import type { Price } from '../../protocol/model.ts'
 import { allowanceOf, runningLimit } from './running-cost.ts'
 
 const held = [

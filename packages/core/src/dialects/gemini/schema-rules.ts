@@ -1,9 +1,0 @@
-import type { SchemaRules } from '../../protocol/schemas.ts'
-import { commonKeywords } from '../schema-rules.ts'
-
-export const schemaRules: SchemaRules = {
-  name: 'gemini',
-  keeps: new Set([...commonKeywords, 'format', 'minItems', 'maxItems', 'minimum', 'maximum', 'prefixItems', 'propertyOrdering']),
-  closed: false,
-  enums: new Set(['string', 'number']),
-}

@@ -1,8 +1,0 @@
-export { checkOptionTable, type OptionTable, type OptionTableOf } from '@signalbox/storage/option-table'
-export { similarNames } from '@signalbox/storage/similar-names'
-export { budgetHeaders } from './budget-headers.ts'
-export { codeRow, codes, type ErrorCode, type ErrorCodeRow } from './codes.ts'
-export { errorChain } from './error-chain.ts'
-export { type BudgetFacts, type ErrorFacts, errorBody, GatewayError, isGatewayError } from './gateway-error.ts'
-export { isRetryPointless, retryWaitMs } from './retry.ts'
-export { shownUrl } from './shown-url.ts'

@@ -1,9 +1,0 @@
-import type { Records, TypedRecord } from '../access/records.ts'
-import { GatewayError } from '../errors/gateway-error.ts'
-
-/** The record of a workspace. Throws `resource_not_found` if it was never created. */
-export async function findWorkspace(records: Pick<Records, 'find'>, id: string): Promise<TypedRecord<'workspace'>> {
-  const found = await records.find('workspace', id, id)
-  if (found) return found
-  throw new GatewayError('resource_not_found', { message: `There is no workspace "${id}". Create it first with \`workspaces.create\`.` })
-}

@@ -1,0 +1,1 @@
+export { type Compaction, compact } from './compact.ts'

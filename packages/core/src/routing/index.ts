@@ -1,0 +1,2 @@
+export { type StrategyName, safeStrategies, strategies } from './strategies.ts'
+export { createCandidateTracker } from './tracked-offers.ts'

@@ -1,3 +1,0 @@
-// Server-sent events.
-
-export { keepAlive, writeFrames } from './write.ts'

@@ -1,0 +1,98 @@
+import { objects, stringOf } from '../common/json.ts'
+import type { Quirks } from '../protocol/model.ts'
+import type { JsonObject } from '../protocol/wire.ts'
+import { type ReasoningField, reasoningFieldOf } from './message-fields.ts'
+import { reasoningFamilyOf } from './reasoning-families.ts'
+
+// Encodes earlier reasoning as fields of an assistant message.
+
+/** Which earlier reasoning an offer accepts. */
+export interface ReasoningRules {
+  /** The field that the offer is known to read. */
+  readonly field?: string
+  /** The field of the model's vendor, for reasoning from another provider, whose field says nothing about this one. */
+  readonly familyField?: string
+  readonly earlier?: Quirks['earlierReasoning']
+}
+
+export function reasoningRulesOf(model: string, { reasoningField, earlierReasoning }: Quirks): ReasoningRules {
+  const family = reasoningFamilyOf(model)
+  // `own` is the host's rule for models of unknown family only.
+  const earlier = earlierReasoning === 'own' ? (family.earlierReasoning ?? 'own') : (earlierReasoning ?? family.earlierReasoning)
+  return {
+    ...(reasoningField !== undefined && { field: reasoningField }),
+    ...(family.field && { familyField: family.field }),
+    ...(earlier && { earlier }),
+  }
+}
+
+interface ReasoningText {
+  readonly text: string
+  /** `provider`: written by this provider, with its state. `caller`: sent by the client in this dialect. */
+  readonly from: 'provider' | 'caller' | 'elsewhere'
+  /** Whether its state, which is sent too, contains the text. */
+  readonly isInState: boolean
+}
+
+/** The reasoning of one assistant turn. */
+export interface TurnReasoning {
+  readonly texts: ReasoningText[]
+  /** The field that this provider wrote it in. */
+  field: ReasoningField | undefined
+  /** `reasoning_details` of this provider. */
+  readonly details: JsonObject[]
+  /** State that the client received directly from a vendor. */
+  readonly unsealed: Set<string>
+  /** The path of the first reasoning or state, for warnings. */
+  param: string | undefined
+}
+
+export const startReasoning = (): TurnReasoning => ({ texts: [], field: undefined, details: [], unsealed: new Set(), param: undefined })
+
+export interface EncodedReasoning {
+  readonly fields: JsonObject
+  /** A part to put before the content. */
+  readonly parts: readonly JsonObject[]
+  /** Whether reasoning was left out. */
+  readonly isDropped: boolean
+}
+
+/** Encodes the reasoning of a turn. `origin`: the client's message. */
+export function encodeTurnReasoning(reasoning: TurnReasoning, origin: JsonObject | undefined, rules: ReasoningRules): EncodedReasoning {
+  const { texts, details } = reasoning
+  const own = callersDetails(reasoning, origin)
+  const sent = [...(rules.earlier === 'never' ? [] : details), ...(takesAny(rules) ? own : [])]
+  const field = fieldOf(reasoning, origin, rules)
+  const kept = field === undefined ? [] : texts.filter(({ from }) => isTaken(from, rules))
+  const lost = texts.some(each => (each.from !== 'elsewhere' || !each.isInState) && !kept.includes(each))
+  const text = kept.map(each => each.text).join('\n\n')
+  return {
+    fields: {
+      ...(field !== undefined && field !== 'content' && field !== 'reasoning_details' && isWritten(text, rules) && { [field]: text }),
+      ...(sent.length > 0
+        ? { reasoning_details: sent }
+        : field === 'reasoning_details' && text !== '' && { reasoning_details: [{ type: 'reasoning.text', text }] }),
+    },
+    parts: field === 'content' && text !== '' ? [{ type: 'thinking', thinking: [{ type: 'text', text }] }] : [],
+    isDropped: lost || sent.length < details.length + own.length,
+  }
+}
+
+const takesAny = ({ earlier }: ReasoningRules): boolean => earlier !== 'never' && earlier !== 'own'
+
+const isTaken = (from: ReasoningText['from'], rules: ReasoningRules): boolean =>
+  takesAny(rules) || (rules.earlier === 'own' && from === 'provider')
+
+/** Models that require the field need it on every turn, even without reasoning. */
+const isWritten = (text: string, { earlier }: ReasoningRules): boolean => text !== '' || earlier === 'always'
+
+function fieldOf({ texts, field }: TurnReasoning, origin: JsonObject | undefined, rules: ReasoningRules): string | undefined {
+  const known = rules.field ?? field ?? rules.familyField
+  if (known !== undefined || rules.earlier === 'always') return known ?? 'reasoning_content'
+  return origin && texts.some(({ from }) => from === 'caller') ? reasoningFieldOf(origin) : undefined
+}
+
+/** The details of the client's message that the gateway did not seal. */
+function callersDetails({ unsealed }: TurnReasoning, origin: JsonObject | undefined): readonly JsonObject[] {
+  return objects(origin?.reasoning_details).filter(({ data }) => stringOf(data) === '' || unsealed.has(stringOf(data)))
+}

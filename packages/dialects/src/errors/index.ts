@@ -1,0 +1,6 @@
+export { budgetHeaders } from './budget-headers.ts'
+export { codeRow, codes, type ErrorCode } from './codes.ts'
+export { errorChain } from './error-chain.ts'
+export { type BudgetFacts, errorBody, GatewayError, isGatewayError } from './gateway-error.ts'
+export { isRetryPointless, retryWaitMs } from './retry.ts'
+export { shownUrl } from './shown-url.ts'

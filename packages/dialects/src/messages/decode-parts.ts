@@ -1,0 +1,103 @@
+import { toBase64 } from '../common/base64.ts'
+import {
+  anyText,
+  literalOf,
+  nonEmptyText,
+  type ObjectAtPath,
+  objectValue,
+  optional,
+  optionalFields,
+  type Read,
+  required,
+} from '../common/field-readers.ts'
+import type { Part } from '../protocol/item.ts'
+import { remember } from '../protocol/original.ts'
+import type { CachePoint } from '../protocol/tool.ts'
+import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
+import { textOfBlock } from './text-blocks.ts'
+import { dialect } from './wire.ts'
+
+// Decodes content blocks into parts: text, images, documents.
+
+export const readPart: Read<Part> = (value, path) => {
+  const body = objectValue(value, path)
+  const reader = partReaders.get(required({ body, path }, 'type', anyText))
+  return remember<Part>(reader?.(body, path) ?? nativePart(body), { dialect, body, path })
+}
+
+function nativePart(body: JsonObject): Part {
+  const text = textOfBlock(body)
+  return { type: 'native', dialect, body, ...(text !== undefined && { text }) }
+}
+
+/** Reads `cache_control`: everything up to and including this block may be cached. */
+export function readCachePoint(body: JsonObject, path: string): { readonly cache?: CachePoint } {
+  const control = optional({ body, path }, 'cache_control', objectValue)
+  if (!control) return {}
+  return { cache: optionalFields({ body: control, path: `${path}.cache_control` }, { ttl: literalOf('5m', '1h') }) }
+}
+
+type PartReader = (body: JsonObject, path: string) => Part | undefined
+
+const readTextPart: PartReader = (body, path) => ({
+  type: 'text',
+  text: required({ body, path }, 'text', anyText),
+  ...readCachePoint(body, path),
+})
+
+const readImage: PartReader = (body, path) => {
+  const url = readSource(body, path, imageSources)
+  const cache = readCachePoint(body, path)
+  return url === undefined ? undefined : { type: 'image', url, ...cache }
+}
+
+const readDocument: PartReader = (body, path) => {
+  const url = readSource(body, path, documentSources)
+  const filename = optional({ body, path }, 'title', anyText)
+  const context = optional({ body, path }, 'context', anyText)
+  const citable = isObject(body.citations) && body.citations.enabled === true
+  const cache = readCachePoint(body, path)
+  if (url === undefined) return undefined
+  return { type: 'file', url, ...(filename && { filename }), ...(citable && { citable }), ...(context && { context }), ...cache }
+}
+
+const partReaders: ReadonlyMap<string, PartReader> = new Map([
+  ['text', readTextPart],
+  ['image', readImage],
+  ['document', readDocument],
+])
+
+export const isPartType = (type: string): boolean => partReaders.has(type)
+
+/** Turns a `source` object into a URL. */
+type SourceReader = (place: ObjectAtPath) => string
+
+const imageSources: ReadonlyMap<string, SourceReader> = new Map<string, SourceReader>([
+  ['base64', place => `data:${required(place, 'media_type', nonEmptyText)};base64,${required(place, 'data', nonEmptyText)}`],
+  ['url', place => required(place, 'url', nonEmptyText)],
+])
+
+const documentSources: ReadonlyMap<string, SourceReader> = new Map<string, SourceReader>([
+  ...imageSources,
+  ['text', place => `data:text/plain;base64,${toBase64(new TextEncoder().encode(required(place, 'data', anyText)))}`],
+])
+
+/** The URL of a source; undefined if only providers of this dialect can read it: an uploaded file, nested blocks. */
+function readSource(body: JsonObject, path: string, sources: ReadonlyMap<string, SourceReader>): string | undefined {
+  const place = { body: required({ body, path }, 'source', objectValue), path: `${path}.source` }
+  return sources.get(required(place, 'type', anyText))?.(place)
+}
+
+/** Whether encode-response.ts made the citation from another provider's link. It lacks the proof that providers require. */
+const isInvented = (citation: Json): boolean =>
+  isObject(citation) && citation.type === 'web_search_result_location' && citation.encrypted_index === ''
+
+/** The block without citations that the gateway made, so that any provider accepts it. */
+export function withoutInventedCitations(block: JsonObject): JsonObject {
+  if (!Array.isArray(block.citations)) return block
+  const citations: readonly Json[] = block.citations
+  const genuine = citations.filter(citation => !isInvented(citation))
+  if (genuine.length === citations.length) return block
+  const { citations: _, ...rest } = block
+  return genuine.length === 0 ? rest : { ...rest, citations: genuine }
+}

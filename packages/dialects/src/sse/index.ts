@@ -1,0 +1,2 @@
+export { readFrames } from './read.ts'
+export { keepAlive, writeFrames } from './write.ts'

@@ -1,0 +1,98 @@
+import type { auditVerificationFields, RecordOf } from '@signalbox/core/resources'
+import { pageFields } from '@signalbox/core/resources'
+import { orStoreDown } from '@signalbox/core/runtime'
+import type { AuditQuery, AuditRow } from '@signalbox/storage'
+import { hashOf } from './audit-chain.ts'
+import type { CallSpecs } from './check-calls.ts'
+import type { WorkspaceContext } from './ports.ts'
+
+/** The audit log of a workspace, a signed hash chain. */
+export interface AuditEvents {
+  /** Newest first. Times are Unix milliseconds, `from` inclusive, `to` exclusive. */
+  list(query?: Partial<Omit<AuditQuery, 'workspaceId'>>): Promise<readonly AuditRow[]>
+  /** Verifies the chain: every row is unaltered and in its place, up to the newest. */
+  verify(): Promise<AuditVerification>
+}
+
+/** The result of verifying an audit chain. With `anchored: false` its end is unknown, so a missing end is not detected. */
+export interface AuditVerification extends RecordOf<typeof auditVerificationFields> {}
+
+/** The fault found in an audit chain. */
+export type AuditFault = NonNullable<AuditVerification['reason']>
+
+const rowsAtOnce = 500
+
+export const auditEventsOf = (context: WorkspaceContext): AuditEvents => {
+  const { ports, workspaceId } = context
+  return {
+    list: async ({ limit = 100, ...query } = {}) => orStoreDown(() => ports.storage.audit.list({ ...query, workspaceId, limit })),
+    verify: () => verify(context),
+  }
+}
+
+async function verify({ ports: { storage, records, anchors }, workspaceId }: WorkspaceContext): Promise<AuditVerification> {
+  const walk = walker(storage.audit, workspaceId)
+  let seen: number | undefined
+  for (;;) {
+    // The anchor is read before the rows: rows written meanwhile make the chain longer than the anchor says, and are verified in another
+    // pass.
+    const anchor = await records.find('audit_anchor', workspaceId, workspaceId)
+    const state = await anchors.stateOf(anchor)
+    const { last, checked, broken } = await walk()
+    const known = state === 'unknown' ? undefined : anchor?.body
+    const about = { checked, anchored: known !== undefined, ...(known && state === 'holds' && { anchoredFrom: known.since }) }
+    if (broken) return { valid: false, ...about, reason: 'row_changed', firstBrokenId: broken.id }
+    if (!known) return { valid: true, ...about }
+    if (state === 'fails') return { valid: false, ...about, reason: 'anchor_changed' }
+    const place = last?.place ?? 0
+    if (known.broken || place < known.place) return { valid: false, ...about, reason: 'end_missing' }
+    if (place === known.place)
+      return last?.hash === known.hash ? { valid: true, ...about } : { valid: false, ...about, reason: 'chain_replaced' }
+    if (anchor?.version === seen) return { valid: false, ...about, reason: 'rows_added' }
+    seen = anchor?.version
+  }
+}
+
+interface Walked {
+  readonly last: AuditRow | undefined
+  readonly checked: number
+  readonly broken?: AuditRow
+}
+
+/** Verifies the rows not verified yet, up to the newest. */
+function walker(audit: WorkspaceContext['ports']['storage']['audit'], workspaceId: string): () => Promise<Walked> {
+  let last: AuditRow | undefined
+  let checked = 0
+  return async () => {
+    for (;;) {
+      const rows = await orStoreDown(() => audit.chain(workspaceId, { after: last?.place ?? 0, limit: rowsAtOnce }))
+      for (const row of rows) {
+        checked += 1
+        if (!(await follows(row, last, audit.forgets === true))) return { last, checked, broken: row }
+        last = row
+      }
+      if (rows.length < rowsAtOnce) return { last, checked }
+    }
+  }
+}
+
+/** A store that keeps only the newest rows starts its chain later, so its first remaining row is accepted as it is. */
+async function follows(row: AuditRow, last: AuditRow | undefined, forgets: boolean): Promise<boolean> {
+  const { hash, ...unhashed } = row
+  if ((await hashOf(unhashed)) !== hash) return false
+  if (last) return row.place === last.place + 1 && row.previousHash === last.hash
+  return row.place === 1 ? row.previousHash === '' : forgets
+}
+
+/** The argument checks of the methods. */
+export const auditEventCalls: CallSpecs<AuditEvents> = {
+  list: {
+    options: {
+      ...pageFields,
+      from: { kind: 'milliseconds' },
+      to: { kind: 'milliseconds' },
+      event: { kind: 'string' },
+      actorKeyId: { kind: 'string' },
+    },
+  },
+}

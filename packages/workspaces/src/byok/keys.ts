@@ -1,0 +1,170 @@
+import type { CredentialBody } from '@signalbox/core/access'
+import { type BodyChanges, changedRecord, recordRemoval, type TypedRecord } from '@signalbox/core/access'
+import { type ByokKey, type ByokKeyChange, byokKeyFields, type NewByokKey, pageFields, toWire } from '@signalbox/core/resources'
+import { GatewayError } from '@signalbox/dialects/errors'
+import { absent } from '../check.ts'
+import type { CallSpecs } from '../check-calls.ts'
+import type { WorkspaceContext } from '../ports.ts'
+import { createByokKey } from './create.ts'
+import { checkTier, secretOf, shownOf } from './input.ts'
+import { checkLasting, credentialName, isThere, steppedDown } from './records.ts'
+import { usualTier } from './tiers.ts'
+
+// Each key is a candidate of its own: what the router learns is kept by `provider/model@account`, so a limited key pauses itself alone. The order
+// of a workspace's keys is a rank and no score, since it decides which account pays; the operator's keys are equal, and the score decides.
+
+/** The provider keys of a workspace. Its requests use them before the gateway's keys: the default of a provider, then the others in order of creation. */
+export interface ByokKeys {
+  /**
+   * Creates a provider key. The first key of a provider becomes its default. It is checked in the background; `validationStatus` is
+   * `pending` until then.
+   *
+   * @throws `invalid_parameter_value`, `duplicate_resource` (the workspace already has this secret for the provider),
+   *   `operation_not_allowed` (the gateway has no `sealingKey`)
+   *
+   * @example await gateway.workspaces(id).byokKeys.create({ provider: 'openai', apiKey: 'sk-…', name: 'production' })
+   */
+  create(input: NewByokKey): Promise<ByokKey>
+  /** In order of creation. */
+  list(options?: { readonly provider?: string; readonly after?: string; readonly limit?: number }): Promise<readonly ByokKey[]>
+  /** @throws `resource_not_found` */
+  get(id: string): Promise<ByokKey>
+  update(id: string, input: ByokKeyChange): Promise<ByokKey>
+  /**
+   * Checks a key with its provider now. The status becomes `valid`, `invalid` if it was refused, or `error` if the check failed. For a
+   * provider that cannot check keys it becomes `pending`.
+   */
+  validate(id: string): Promise<ByokKey>
+  /** Deletes a key: unused at once in this process, within 30 s in others. No other key becomes the default in its place. */
+  delete(id: string): Promise<ByokKey>
+}
+
+export const byokKeysOf = (context: WorkspaceContext): ByokKeys => {
+  const { ports, workspaceId, actor } = context
+  const { records, commitWithAudit, byok } = ports
+  const find = async (id: string): Promise<TypedRecord<'credential'>> => {
+    const key = await records.find('credential', workspaceId, id)
+    if (!key) throw absent('BYOK key', id)
+    return key
+  }
+  return {
+    create: async input => byokKeyOf(await createByokKey(context, input)),
+    list: async ({ provider, after, limit = 100 } = {}) => {
+      const query = { workspaceId, limit, ...(after !== undefined && { after }), ...(provider !== undefined && { groups: [provider] }) }
+      return (await records.list('credential', query)).map(byokKeyOf)
+    },
+    get: async id => byokKeyOf(await find(id)),
+    async update(id, input) {
+      const updated = await commitWithAudit(workspaceId, actor, async () => {
+        const key = await find(id)
+        const { name, body } = await changedBy(context, key, input)
+        if (Object.keys(body).length === 0) return { events: [], result: key }
+        const put = changedRecord(key, { name, body: { ...body, updatedAt: ports.clock.now() } })
+        return {
+          puts: [...(body.isDefault ? await steppedDown(context, key) : []), put],
+          events: [{ event: 'byok_key.updated', subject: { type: 'byok_key', id }, changes: changesOf(body) }],
+          result: { ...key, body: JSON.parse(put.body) as CredentialBody },
+          taken: isThere(key.body.provider),
+        }
+      })
+      if (input.apiKey !== undefined && updated.body.validationStatus === 'pending') byok.begin(workspaceId, id)
+      return byokKeyOf(updated)
+    },
+    validate: async id => byokKeyOf(await byok.validate(workspaceId, id, actor)),
+    delete: id =>
+      commitWithAudit(workspaceId, actor, async () => {
+        const key = await find(id)
+        const { provider, name, isDefault } = key.body
+        return {
+          removals: [recordRemoval(key)],
+          events: [{ event: 'byok_key.deleted', subject: { type: 'byok_key', id }, changes: { provider, name, is_default: isDefault } }],
+          result: byokKeyOf(key),
+        }
+      }),
+  }
+}
+
+/** The fields of a key that a change alters. */
+async function changedBy(
+  context: WorkspaceContext,
+  key: TypedRecord<'credential'>,
+  input: ByokKeyChange,
+): Promise<{ readonly name: string; readonly body: BodyChanges<'credential'> }> {
+  const { byok, isForSetup } = context.ports
+  const { body, name: hash = '' } = key
+  // Another key may have been deleted, which made this one the default.
+  const isDefault = (isForSetup && body.isDefault) || (input.isDefault ?? body.isDefault)
+  const { name = body.name, disabled = body.disabled, accountTier, apiKey } = input
+  if (body.isDefault && !isDefault) throw staysDefault()
+  const tiers = byok.tiersOf(body.provider)
+  if (typeof accountTier === 'string') checkTier(accountTier, body.provider, tiers)
+  const secret = apiKey === undefined ? undefined : await resecret(context, key, apiKey)
+  return {
+    name: secret?.name ?? hash,
+    body: {
+      ...(name !== body.name && { name }),
+      ...(isDefault !== body.isDefault && { isDefault }),
+      ...(disabled !== body.disabled && { disabled }),
+      ...(typeof accountTier === 'string' && { accountTier, accountTierSource: 'user_specified' as const }),
+      ...(accountTier === null && { accountTier: undefined, accountTierSource: undefined, ...usualTier(tiers) }),
+      // Another secret may belong to another account.
+      ...(secret && body.accountTierSource !== 'user_specified' && usualTier(tiers)),
+      ...secret?.body,
+    },
+  }
+}
+
+/** Undefined in `setup` if another key has this secret: keys that were added since do not decide whether `setup` succeeds. */
+async function resecret({ ports }: WorkspaceContext, key: TypedRecord<'credential'>, apiKey: string) {
+  const { byok, records, isForSetup, logger } = ports
+  const provider = byok.providers.get(key.body.provider)
+  if (!provider)
+    throw new GatewayError('state_precondition_failed', { message: `This gateway no longer has the provider "${key.body.provider}".` })
+  checkLasting(byok)
+  const secret = secretOf(apiKey, provider)
+  const name = await credentialName(key.workspaceId, provider.id, secret)
+  const other = isForSetup ? await records.findByName('credential', name) : undefined
+  if (other && other.id !== key.id) {
+    logger.warn(
+      { workspaceId: key.workspaceId, id: key.id, other: other.id },
+      'The `apiKey` that `setup` sets stays as it was, because another provider key of the workspace has this one already. Delete one of them.',
+    )
+    return undefined
+  }
+  const body = {
+    sealed: await byok.vault.seal(secret, key),
+    prefix: shownOf(secret),
+    validationStatus: 'pending',
+    lastValidatedAt: undefined,
+  } as const
+  return { name, body }
+}
+
+const staysDefault = (): GatewayError =>
+  new GatewayError('state_precondition_failed', {
+    message: 'This is the default key of its provider. Make another one the default instead, or disable this one.',
+    param: 'isDefault',
+  })
+
+const changesOf = ({ prefix, ...body }: BodyChanges<'credential'>): Readonly<Record<string, unknown>> => {
+  const { sealed: _, lastValidatedAt: __, ...shown } = body
+  return toWire(byokKeyFields, { ...shown, ...(prefix !== undefined && { keyPrefix: prefix }) })
+}
+
+const byokKeyOf = ({ id, workspaceId, createdAt, body: { sealed: _, prefix, ...body } }: TypedRecord<'credential'>): ByokKey => ({
+  ...body,
+  id,
+  workspaceId,
+  createdAt,
+  keyPrefix: prefix,
+})
+
+/** The argument checks of the methods. */
+export const byokKeyCalls: CallSpecs<ByokKeys> = {
+  create: { input: { fields: byokKeyFields, mode: 'create' } },
+  list: { options: { ...pageFields, provider: { kind: 'string' } } },
+  get: { id: true },
+  update: { id: true, input: { fields: byokKeyFields, mode: 'update' } },
+  validate: { id: true },
+  delete: { id: true },
+}

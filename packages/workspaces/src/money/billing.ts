@@ -1,0 +1,161 @@
+import type { TypedRecord } from '@signalbox/core/access'
+import { byokAccount, creditAccount } from '@signalbox/core/access'
+import {
+  adjustmentFields,
+  type CreditBalance,
+  creditFields,
+  invalidValue,
+  type MoneyMove,
+  type NewCredit,
+  pageFields,
+  toWire,
+} from '@signalbox/core/resources'
+import { orStoreDown } from '@signalbox/core/runtime'
+import { GatewayError } from '@signalbox/dialects/errors'
+import type { LedgerEntry } from '@signalbox/storage'
+import { allOf } from '@signalbox/storage/awaitable'
+import type { CallSpecs } from '../check-calls.ts'
+import { findWorkspace } from '../find-workspace.ts'
+import type { ManagementPorts, WorkspaceContext } from '../ports.ts'
+import { type AutoReload, autoReloadOf, paidPart } from './auto-reload.ts'
+
+/** The credit of a workspace. Amounts are microdollars: `usd(5)`. */
+export interface Billing {
+  balance(): Promise<CreditBalance>
+  /**
+   * Adds credit, once per `reference`: repeating it changes nothing; with another amount it is `duplicate_resource`.
+   *
+   * @throws `duplicate_resource`, `invalid_parameter_value`, `resource_not_found` (the workspace)
+   * @example await gateway.workspaces(id).billing.credit({ reference: 'invoice 17', amount: usd(5) })
+   */
+  credit(input: NewCredit): Promise<CreditBalance>
+  /** Corrects the credit, up or down, also below 0. Once per `reference`, like a credit. For the operator only, not available over HTTP. */
+  adjust(input: NewCredit): Promise<CreditBalance>
+  /** The changes of the credit, newest first. */
+  ledger(query?: LedgerQuery): Promise<readonly MoneyMove[]>
+  readonly autoReload: AutoReload
+}
+
+/** Which entries of the credit ledger to list. */
+export interface LedgerQuery {
+  /** Unix milliseconds, inclusive. */
+  readonly from?: number
+  /** Unix milliseconds, exclusive. */
+  readonly to?: number
+  /** Starts after the entry with this id. Empty if it does not exist. */
+  readonly after?: string
+  /** Default: 100. */
+  readonly limit?: number
+}
+
+export const billingOf = (context: WorkspaceContext): Billing => {
+  const { ports, workspaceId } = context
+  const { storage } = ports
+  const account = creditAccount(workspaceId)
+  const balance = async (): Promise<CreditBalance> => {
+    const [workspace, credit] = await allOf([
+      () => findWorkspace(ports.records, workspaceId),
+      () => orStoreDown(() => storage.ledger.balance(account)),
+    ])
+    const [hasPaymentMethod, byok] = await Promise.all([isPayable(context), byokLeft(context, workspace)])
+    return { ...credit, autoReload: workspace.body.autoReload ?? { enabled: false }, hasPaymentMethod, ...byok }
+  }
+  return {
+    balance,
+    async credit(input) {
+      await enter(context, 'credit', input)
+      return balance()
+    },
+    async adjust(input) {
+      if (input.amount === 0) throw invalidValue('amount', 0, 'what is to be added, or taken away with a minus')
+      await enter(context, 'adjustment', input)
+      return balance()
+    },
+    async ledger({ after, limit = 100, ...span } = {}) {
+      if (span.from !== undefined && span.to !== undefined && span.from >= span.to)
+        throw invalidValue('from', new Date(span.from).toISOString(), 'a time before `to`')
+      const before = after === undefined ? {} : { before: after.slice(after.indexOf(':') + 1) }
+      const entries = await orStoreDown(() => storage.ledger.entries(account, { ...span, ...before, limit }))
+      return entries.map(moveOf)
+    },
+    autoReload: autoReloadOf(context, balance),
+  }
+}
+
+/** Books an entry once per reference, whichever its kind. */
+async function enter({ ports, workspaceId, actor }: WorkspaceContext, kind: 'credit' | 'adjustment', input: NewCredit): Promise<void> {
+  const { storage, records, commitWithAudit, clock, isForSetup } = ports
+  const { amount, reference, note } = input
+  const account = creditAccount(workspaceId)
+  await commitWithAudit(workspaceId, actor, async () => {
+    await findWorkspace(records, workspaceId)
+    const [before] = await orStoreDown(() => storage.ledger.entries(account, { id: reference, limit: 1 }))
+    if (before?.kind === kind && before.amount === amount) return { events: [], result: undefined }
+    if (before && !isForSetup) throw otherMove(reference)
+    if (before || (isForSetup && !(await hasRoom(ports, account, amount)))) {
+      const found = before ? 'this reference was already used for another amount' : 'the credit has reached its maximum'
+      ports.logger.warn({ workspaceId, reference, amount }, `\`setup\` adds no credit here, because ${found}.`)
+      return { events: [], result: undefined }
+    }
+    return {
+      puts: await paidPart(records, workspaceId, reference),
+      credits: [{ id: reference, account, amount, kind, at: clock.now(), ...(note !== undefined && { note }) }],
+      events: [{ event: `${kind}.created`, subject: { type: kind, id: reference }, changes: toWire(creditFields, { amount, reference }) }],
+      result: undefined,
+    }
+  })
+}
+
+/** Whether the balance and the sum of all credits stay exact integers with this amount. */
+async function hasRoom({ storage }: ManagementPorts, account: string, amount: number): Promise<boolean> {
+  const { credited, spent } = await orStoreDown(() => storage.ledger.balance(account))
+  return [credited + amount, credited - spent + amount].every(sum => Math.abs(sum) <= Number.MAX_SAFE_INTEGER)
+}
+
+/** Usage entries are named by their request, others by their reference. The kind is a prefix, so that they never collide. */
+const moveOf = ({ id, at, kind, amount, balanceAfter, note }: LedgerEntry): MoneyMove => ({
+  id: `${kind}:${id}`,
+  at,
+  kind,
+  amount,
+  balanceAfter,
+  ...(kind === 'usage' ? { requestId: id } : { reference: id }),
+  ...(note !== undefined && { note }),
+})
+
+/** Asks the operator's system. If it fails, the balance is returned without this information. */
+async function isPayable({ ports: { billing, logger }, workspaceId }: WorkspaceContext): Promise<boolean> {
+  try {
+    return (await billing?.hasPaymentMethod?.(workspaceId)) === true
+  } catch (error) {
+    logger.warn(
+      { workspaceId, error: String(error) },
+      'billing.hasPaymentMethod threw an error; the workspace is shown without a payment method.',
+    )
+    return false
+  }
+}
+
+async function byokLeft(
+  { ports: { storage, clock } }: WorkspaceContext,
+  { id, body }: TypedRecord<'workspace'>,
+): Promise<Pick<CreditBalance, 'byokMonthlyRequestCap' | 'byokRequestsRemaining'>> {
+  const cap = body.subscription?.byokMonthlyRequestCap
+  if (cap === undefined) return {}
+  const at = clock.now()
+  const { balance } = await orStoreDown(() => storage.ledger.balance(byokAccount(id, at)))
+  return { byokMonthlyRequestCap: cap, byokRequestsRemaining: Math.max(0, cap + balance) }
+}
+
+const otherMove = (reference: string): GatewayError =>
+  new GatewayError('duplicate_resource', {
+    message: `The reference "${reference.slice(0, 100)}" was already used for another amount. Use one reference per payment.`,
+    param: 'reference',
+  })
+
+/** The argument checks of the methods. */
+export const billingCalls: CallSpecs<Billing> = {
+  credit: { input: { fields: creditFields, mode: 'create' } },
+  adjust: { input: { fields: adjustmentFields, mode: 'create' } },
+  ledger: { options: { ...pageFields, from: { kind: 'milliseconds' }, to: { kind: 'milliseconds' } } },
+}

@@ -1,0 +1,73 @@
+import { newRecord, type TypedRecord } from '@signalbox/core/access'
+import type { CommitWithAudit, Draft } from './change.ts'
+import { originOfNewKey } from './descendant-keys.ts'
+import { findWorkspace } from './find-workspace.ts'
+import type { ManagementPorts, SessionDraft, SessionGroup } from './ports.ts'
+import { changedCount, countWith } from './session-count.ts'
+
+// Changes of a workspace are committed one after the other, because each audit row has the hash of the previous one. Sessions may be
+// created by the hundred, so those waiting for a running commit are committed together, each with its own audit row.
+
+const maxGroup = 100
+
+/**
+ * Commits a session together with others waiting in its workspace. One with an `Idempotency-Key` is committed alone, because that may be
+ * taken.
+ */
+export async function commitSession(groups: ManagementPorts['sessionGroups'], draft: SessionDraft): Promise<TypedRecord<'session'>> {
+  const { ports, workspaceId, actor } = draft.context
+  const waiting = actor.idempotency ? undefined : groups.get(workspaceId)
+  const group = waiting && waiting.drafts.length < maxGroup ? waiting : beginGroup(groups, ports.commitWithAudit, draft)
+  const place = waiting === group ? group.drafts.push(draft) - 1 : 0
+  const made = (await group.made)[place]
+  if (made?.status !== 'fulfilled') throw made?.reason
+  return made.value
+}
+
+function beginGroup(groups: ManagementPorts['sessionGroups'], commitWithAudit: CommitWithAudit, first: SessionDraft): SessionGroup {
+  const { workspaceId, actor } = first.context
+  const drafts = [first]
+  const close = (): void => {
+    if (groups.get(workspaceId)?.drafts === drafts) groups.delete(workspaceId)
+  }
+  // Each session is checked by itself, and a secret that was replaced may create some.
+  const made = commitWithAudit(workspaceId, actor.idempotency ? { idempotency: actor.idempotency } : {}, () => {
+    close()
+    return decideGroup(drafts)
+  }).finally(close)
+  const group = { drafts, made }
+  if (!actor.idempotency) groups.set(workspaceId, group)
+  return group
+}
+
+/** A session that may not be created fails without affecting the others. */
+async function decideGroup(drafts: readonly SessionDraft[]): Promise<Draft<readonly PromiseSettledResult<TypedRecord<'session'>>[]>> {
+  const [first] = drafts
+  if (!first) return { events: [], result: [] }
+  const { ports, workspaceId } = first.context
+  const { records, clock } = ports
+  await findWorkspace(records, workspaceId)
+  const counted = await records.find('session_count', workspaceId, workspaceId)
+  let count = counted?.body
+  const origins = drafts.map(async each => originOfNewKey(each.context))
+  const result = await Promise.allSettled(
+    drafts.map(async ({ record }, place): Promise<TypedRecord<'session'>> => {
+      const { line, secretEndsAt = Infinity } = (await origins[place]) ?? { line: {} }
+      const expiresAt = Math.min(record.body.expiresAt, secretEndsAt)
+      const body = { ...record.body, ...line, expiresAt }
+      count = countWith(count, { expiresAt, now: clock.now(), ...(ports.isForSetup && { max: Infinity }) })
+      return { ...record, expiresAt, body, kind: 'session', version: 1 }
+    }),
+  )
+  const made = result.flatMap(each => (each.status === 'fulfilled' ? each.value : []))
+  return {
+    puts: [
+      ...made.map(record => newRecord('session', record)),
+      ...(count ? [changedCount(counted, { workspaceId, count, at: clock.now() })] : []),
+    ],
+    events: drafts.flatMap(({ event, context }, place) =>
+      result[place]?.status === 'fulfilled' ? { ...event, actor: context.actor } : [],
+    ),
+    result,
+  }
+}
