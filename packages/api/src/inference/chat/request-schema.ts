@@ -37,10 +37,13 @@ const contentPart = () => {
     variant('text', 'Text.', { text: textField('The text.') }),
     variant('refusal', 'A refusal of an earlier response.', { refusal: textField('Its text.') }),
     variant('image_url', 'An image.', {
-      image_url: openObject('The image.', {
-        url: nonEmpty('An https or data URL of the image.'),
-        detail: optionalText('Resolution to use: `low`, `high` or `auto`.'),
-      }),
+      image_url: unionField('The image, or its address.', [
+        openObject('The image.', {
+          url: nonEmpty('An https or data URL of the image.'),
+          detail: optionalText('Resolution to use: `low`, `high` or `auto`.'),
+        }),
+        nonEmpty('An https or data URL of the image.'),
+      ]),
     }),
     variant('input_audio', 'Audio.', {
       input_audio: openObject('The audio.', { data: nonEmpty('The bytes in base64.'), format: nonEmpty('`wav` or `mp3`.') }),
