@@ -1,4 +1,4 @@
-import { handOver, runSteps, type Step, wait } from '@signalbox/core/runtime'
+import { type ClaimMemory, handOver, runSteps, type Step, wait } from '@signalbox/core/runtime'
 import { GatewayError } from '@signalbox/dialects/errors'
 import type { Caller, Gateway } from '@signalbox/gateway'
 import { isPromise } from '@signalbox/storage/awaitable'
@@ -78,7 +78,10 @@ function* answer(state: HandledRequest, match: Matcher): Step<ApiReply> {
     return finish(state, errorReply(error, { ...state, dialect: state.row?.dialect ?? 'responses' }))
   } finally {
     // A stream whose reply begins before its first content may still need the body for a fallback, and releases it itself.
-    if (!state.keepsUpload) state.upload?.release()
+    if (!state.keepsUpload) {
+      state.isReleased = true
+      state.upload?.release()
+    }
   }
 }
 
@@ -102,6 +105,8 @@ interface HandledRequest {
   upload: Upload | undefined
   /** Whether the body stays in use after the reply has begun. */
   keepsUpload?: boolean
+  /** Whether the memory of the request was released. What is claimed afterwards is refused: nothing would release it. */
+  isReleased?: boolean
   headers: Headers | undefined
   /** Whether bytes of the body were left unread. */
   close: boolean
@@ -131,7 +136,7 @@ function* run({ row, params }: Extract<Match, { kind: 'row' }>, state: HandledRe
     // Only lists of items refer to stored ones. Images and files at URLs are in lists of items or messages.
     const mayRefer = Array.isArray(body.input) || request.turn !== undefined
     const claimMemory = mayRefer || row.rate === 'inference' ? claimsOf(state, caller) : undefined
-    const keepBody = state.upload || mayRefer ? uploadKeeperOf(state) : undefined
+    const keepBody = state.upload || claimMemory ? uploadKeeperOf(state) : undefined
     const call = { gateway, site, request, requestId, log, context, params, query, body, isLarge, admission, claimMemory, keepBody }
     if (row.of === undefined) return yield* wait(row.handler(call, caller))
     const management = yield* wait(site.management())
@@ -155,17 +160,20 @@ const heavyBytes = 65_536
 
 /** Counts further memory of a request, in addition to its body. */
 const claimsOf =
-  (state: HandledRequest, caller: Caller) =>
-  (bytes: number): void => {
+  (state: HandledRequest, caller: Caller): ClaimMemory =>
+  bytes => {
     state.upload ??= state.site.uploads.open(caller)
-    const refusal = state.upload.claimMore(bytes)
-    if (refusal) throw refusal
+    if (state.isReleased) state.upload.release()
+    return state.upload.claimMore(bytes)
   }
 
 /** Counts the body of a request as in memory until the returned function is called. */
 const uploadKeeperOf = (state: HandledRequest) => (): (() => void) => {
   state.keepsUpload = true
-  return () => state.upload?.release()
+  return () => {
+    state.isReleased = true
+    state.upload?.release()
+  }
 }
 
 function* read(row: Route, state: HandledRequest): Step<RequestInput & { readonly text: string }> {

@@ -1,5 +1,6 @@
 import type { EarlyAdmission } from '@signalbox/core/request'
 import type { InputSpec, Scope } from '@signalbox/core/resources'
+import type { ClaimMemory } from '@signalbox/core/runtime'
 import type { ErrorCode } from '@signalbox/dialects/errors'
 import type { ClientDialect, JsonObject } from '@signalbox/dialects/protocol'
 import type { Caller, Gateway, Workspace } from '@signalbox/gateway'
@@ -41,7 +42,7 @@ export interface Call extends RequestInput {
   /** The rate limit and slot that an inference request took before its body was read. */
   readonly admission?: EarlyAdmission | undefined
   /** Counts memory that the request uses in addition to its body, and for as long. Throws 429 or 503. */
-  readonly claimMemory?: ((bytes: number) => void) | undefined
+  readonly claimMemory?: ClaimMemory | undefined
   /** Counts the body as in memory until the returned function is called. Without this call, it counts until the reply begins. */
   readonly keepBody?: (() => () => void) | undefined
 }

@@ -6,8 +6,8 @@ export interface ApiOptions {
   /** Maximum size of a request body in bytes. Default: 33,554,432. */
   readonly maxBodyBytes?: number
   /**
-   * Maximum total bytes of request bodies, and of stored items that requests refer to, in use by the keys of one workspace at a time. Beyond
-   * them requests get 429. Always enough for one body of `maxBodyBytes`. Default: 83,886,080.
+   * Maximum total bytes of request bodies, and of stored items and downloaded files that requests refer to, in use by the keys of one
+   * workspace at a time. Beyond them requests get 429. Always enough for one body of `maxBodyBytes`. Default: 83,886,080.
    */
   readonly maxUploadBytesPerWorkspace?: number
   /**

@@ -1,4 +1,4 @@
-import { asIterator } from '@signalbox/core/runtime'
+import { asIterator, type ClaimMemory } from '@signalbox/core/runtime'
 import { GatewayError } from '@signalbox/dialects/errors'
 import type { ClientDialect } from '@signalbox/dialects/protocol'
 import { assert, expect, test } from 'vitest'
@@ -166,3 +166,36 @@ test('the body counts as in memory until the first content, even if the reply be
   await asIterator(second.body).return?.()
   expect((await api(large)).status).toBe(200)
 })
+
+test.each(['/v1/responses', '/v1/chat/completions', '/v1/messages'])(
+  '%s: memory claimed after the reply began counts until the request is over, and is refused after that',
+  async path => {
+    const fake = fakeGateway()
+    const claims: ClaimMemory[] = []
+    fake.act = ({ claimMemory }) => {
+      if (claimMemory) claims.push(claimMemory)
+      return { commit: new Promise(() => {}) }
+    }
+    const api = createApi(fake.gateway, { firstContentWaitMs: 1, keepAliveMs: 60_000, maxBodyBytes: 1_000, maxUploadBytes: 1_000 })
+    const begin = async () => {
+      const { body } = await api({ ...request, path, arrived: () => true })
+      if (typeof body === 'string') throw new Error('It is no stream.')
+      return { claim: (bytes: number) => claims.at(-1)?.(bytes), leave: () => asIterator(body).return?.() }
+    }
+    const first = await begin()
+    first.claim(600)
+    const second = await begin()
+    expect(() => second.claim(600)).toThrow(expect.objectContaining({ status: 503 }))
+    await first.leave()
+    expect(() => claims[0]?.(1)).toThrow(expect.objectContaining({ status: 503 }))
+    const release = second.claim(600)
+    release?.()
+    release?.()
+    second.claim(1_000)
+    await second.leave()
+    // All is free again: the late claim was not counted.
+    const third = await begin()
+    third.claim(1_000)
+    await third.leave()
+  },
+)

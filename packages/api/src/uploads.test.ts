@@ -129,8 +129,16 @@ describe('the bytes of concurrent bodies', () => {
   })
 
   test('in addition to a body are limited to the share of its user', () => {
-    const upload = createUploads(settings).open(user('ann'))
-    expect([upload.claim(100), upload.claimMore(1_000), upload.claimMore(1)]).toEqual([undefined, undefined, undefined])
+    const uploads = createUploads(settings)
+    const upload = uploads.open(user('ann'))
+    expect(upload.claim(100)).toBeUndefined()
+    const release = upload.claimMore(1_000)
+    upload.claimMore(1)
+    expect(uploads.open(user('ann')).claim(1)?.status).toBe(429)
+    release()
+    release()
+    expect(uploads.open(user('ann')).claim(20)).toBeUndefined()
+    expect(uploads.open(user('ann')).claim(1)?.status).toBe(429)
   })
 })
 

@@ -17,9 +17,9 @@ export type Sharer = Pick<Caller, 'workspaceId' | 'keyId' | 'isEndUser'>
 export interface Upload {
   /** Counts the body as `bytes` long, never less than before. Returns an error if that exceeds a limit. */
   claim(bytes: number): GatewayError | undefined
-  /** Counts `bytes` in addition to the body, up to the share of the caller. Returns an error if that exceeds a limit. */
-  claimMore(bytes: number): GatewayError | undefined
-  /** Releases the body, which is no longer in memory. */
+  /** Counts `bytes` in addition to the body, up to the share of the caller, until the returned function is called. Throws beyond a limit. */
+  claimMore(bytes: number): () => void
+  /** Releases all, which is no longer in memory. What is claimed later is refused. */
   release(): void
 }
 
@@ -95,8 +95,15 @@ export function createUploads({ maxBodyBytes, maxUploadBytes, maxUploadBytesPerW
         claimMore(bytes) {
           const more = Math.min(bytes, ownMost - claimed - beside)
           const refusal = take(more)
-          if (!refusal) beside += more
-          return refusal
+          if (refusal) throw refusal
+          beside += more
+          let isHeld = true
+          return () => {
+            if (!isHeld || !isOpen) return
+            isHeld = false
+            beside -= more
+            add(-more)
+          }
         },
         release() {
           add(-claimed - beside)

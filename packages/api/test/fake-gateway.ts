@@ -1,4 +1,4 @@
-import { sourceOf, webClock, webIds } from '@signalbox/core/runtime'
+import { type ClaimMemory, sourceOf, webClock, webIds } from '@signalbox/core/runtime'
 import { GatewayError } from '@signalbox/dialects/errors'
 import type {
   ClientDialect,
@@ -25,7 +25,11 @@ interface Act {
 export interface Fake {
   readonly gateway: Gateway
   /** Set what the next calls do. */
-  act: (call: { readonly request: InferenceRequest; readonly signal: AbortSignal | undefined }) => Act
+  act: (call: {
+    readonly request: InferenceRequest
+    readonly signal: AbortSignal | undefined
+    readonly claimMemory: ClaimMemory | undefined
+  }) => Act
   readonly errors: string[]
   readonly calls: { readonly request: InferenceRequest; readonly requestId: string | undefined; readonly signal: AbortSignal | undefined }[]
 }
@@ -137,9 +141,9 @@ export function fakeGateway(over: Partial<Gateway> = {}): Fake {
       countTokens: async () => ({ input_tokens: 7, estimated: true }),
       fidelity: async () => [],
       compact: (request, options) => compactedBy(fake.gateway, request, options),
-      infer: (request, { requestId, signal }): Reply => {
+      infer: (request, { requestId, signal, claimMemory }): Reply => {
         calls.push({ request, requestId, signal })
-        const { commit = Promise.resolve(), batches, response = Promise.resolve(completed) } = fake.act({ request, signal })
+        const { commit = Promise.resolve(), batches, response = Promise.resolve(completed) } = fake.act({ request, signal, claimMemory })
         commit.catch(() => {})
         response.catch(() => {})
         const read = batches ?? ((): Batches => ({ next: async () => ({ done: true, value: undefined }) }))

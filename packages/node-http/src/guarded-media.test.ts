@@ -21,7 +21,7 @@ async function listening(answer: RequestListener): Promise<{ readonly url: strin
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen: () => seen }
 }
 
-const wanted = { maxBytes: 1_000, signal: new AbortController().signal }
+const wanted = { maxBytes: 1_000, signal: new AbortController().signal, onBytes: () => true }
 const png = Buffer.from('89504e470d0a1a0a', 'hex')
 const image: RequestListener = (_, response) => response.writeHead(200, { 'content-type': 'image/png; charset=binary' }).end(png)
 /** A home setup: plain http, and access to the local machine. */
@@ -100,6 +100,29 @@ test('an endless redirect is refused', async () => {
 test('a body over the limit is not read', async () => {
   const { url } = await listening((_, response) => response.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.alloc(1_001)))
   expect(await home(url, wanted)).toEqual({ ok: false, why: 'it is larger than 1000 bytes' })
+})
+
+test('a body announced as too large is refused before its bytes arrive', async () => {
+  const { url } = await listening((_, response) => {
+    response.writeHead(200, { 'content-type': 'image/png', 'content-length': 1_001 }).flushHeaders()
+  })
+  expect(await home(url, wanted)).toEqual({ ok: false, why: 'it is larger than 1000 bytes' })
+})
+
+test('bytes are reported as they arrive, and a body for which there is no memory is not read further', async () => {
+  const closed = Promise.withResolvers<void>()
+  const { url } = await listening((_, response) => {
+    response.on('close', closed.resolve)
+    response.writeHead(200, { 'content-type': 'image/png' }).write(Buffer.alloc(600))
+  })
+  const reported: number[] = []
+  const onBytes = (bytes: number): boolean => {
+    reported.push(bytes)
+    return false
+  }
+  expect(await home(url, { ...wanted, onBytes })).toEqual({ ok: false, why: 'there is no memory for it' })
+  await closed.promise
+  expect(reported).toEqual([600])
 })
 
 test.each<[string, RequestListener]>([

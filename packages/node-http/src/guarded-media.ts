@@ -1,7 +1,8 @@
 import { lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Readable } from 'node:stream'
-import type { MediaFound, MediaReader } from '@signalbox/core/runtime'
+import { collectBytes } from '@signalbox/api'
+import type { MediaFound, MediaReader, MediaWanted } from '@signalbox/core/runtime'
 import { Agent, buildConnector, request } from 'undici'
 import { isPublic } from './public-addresses.ts'
 import { createProxySelector, type ProxyOptions, portOf, proxiedConnector } from './transport/proxy.ts'
@@ -49,8 +50,8 @@ export function guardedMedia({
     return isIP(host) !== 0 && !isAllowed(host) ? notPublic : undefined
   }
 
-  return async (address, { maxBytes, signal }) => {
-    const within = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+  return async (address, wanted) => {
+    const within = AbortSignal.any([wanted.signal, AbortSignal.timeout(timeoutMs)])
     let next = address
     try {
       for (let hops = 0; hops <= maxRedirects; hops++) {
@@ -74,7 +75,8 @@ export function guardedMedia({
           discardBody(body)
           return refuseMedia('its server sent a compressed response')
         }
-        if (statusCode === 200 && acceptedTypes.test(mediaType)) return await readMedia(body, mediaType, maxBytes)
+        if (statusCode === 200 && acceptedTypes.test(mediaType))
+          return await readMedia(body, { mediaType, length: Number(headers['content-length'] ?? 0), wanted })
         discardBody(body)
         return refuseMedia(statusCode === 200 ? 'it is neither an image nor a document' : `its server answered with status ${statusCode}`)
       }
@@ -97,16 +99,29 @@ function discardBody(body: Readable): void {
   body.destroy()
 }
 
-async function readMedia(body: AsyncIterable<Buffer>, mediaType: string, maxBytes: number): Promise<MediaFound> {
-  const pieces: Buffer[] = []
+interface MediaBody {
+  readonly mediaType: string
+  /** The announced length; 0 if there is none. */
+  readonly length: number
+  readonly wanted: Pick<MediaWanted, 'maxBytes' | 'onBytes'>
+}
+
+async function readMedia(body: Readable, { mediaType, length, wanted: { maxBytes, onBytes } }: MediaBody): Promise<MediaFound> {
+  const tooLarge = refuseMedia(`it is larger than ${maxBytes} bytes`)
+  if (length > maxBytes) {
+    discardBody(body)
+    return tooLarge
+  }
+  const collected = collectBytes()
   let size = 0
+  // Leaving the loop closes the connection.
   for await (const piece of body) {
     size += piece.length
-    // Leaving the loop closes the connection.
-    if (size > maxBytes) return refuseMedia(`it is larger than ${maxBytes} bytes`)
-    pieces.push(piece)
+    if (size > maxBytes) return tooLarge
+    if (!onBytes(size)) return refuseMedia('there is no memory for it')
+    collected.add(piece)
   }
-  return { ok: true, mediaType, base64: Buffer.concat(pieces).toString('base64') }
+  return { ok: true, mediaType, base64: Buffer.concat(collected.pieces()).toString('base64') }
 }
 
 interface TunnelOptions {

@@ -125,7 +125,7 @@ test('media go through the proxy to the address that was checked, and a forbidde
     isAllowed: address => address === '127.0.0.1' || address === '::1',
     proxy: { http: proxy.url },
   })
-  const limits = { maxBytes: 100, signal: new AbortController().signal }
+  const limits = { maxBytes: 100, signal: new AbortController().signal, onBytes: () => true }
   expect(await read(`http://localhost:${port}/a.png`, limits)).toMatchObject({ ok: true, mediaType: 'image/png' })
   expect(proxy.asked).toEqual([expect.stringMatching(/^CONNECT (?:127\.0\.0\.1|\[::1\]):\d+$/)])
   const guarded = guardedMedia({ allowHttp: true, proxy: { http: proxy.url } })

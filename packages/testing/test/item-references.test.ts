@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createOpenAI } from '@ai-sdk/openai'
+import type { ClaimMemory } from '@signalbox/core/runtime'
 import { clientDialects, responsesProvider } from '@signalbox/dialects'
 import { GatewayError } from '@signalbox/dialects/errors'
 import { gatewayFetch } from '@signalbox/fetch-handler'
@@ -422,9 +423,10 @@ test.each([{}, { store: true }])(
       ],
     })
     const claims: number[] = []
-    const claimMemory = (bytes: number): void => {
+    const claimMemory: ClaimMemory = bytes => {
       claims.push(bytes)
       if (claims.length === 1) throw new GatewayError('service_unavailable', { message: 'Full.' })
+      return () => {}
     }
     await expect(gateway.infer(asked, { caller, claimMemory }).whole()).rejects.toMatchObject({ code: 'service_unavailable' })
     expect(provider.calls).toHaveLength(1)

@@ -241,7 +241,7 @@ test.each([
         return { ok: true, mediaType: 'image/png', base64: 'AAAA' }
       },
     })
-    const claimMemory = (): void => {
+    const claimMemory = (): never => {
       throw new GatewayError(code, { message: 'Wait for one to finish.', retryAfterMs: 2_000 })
     }
     const reply = gateway.infer(request(gateway, { input: looking }), { caller, claimMemory })

@@ -1,4 +1,5 @@
 import type { EarlyAdmission } from '@signalbox/core/request'
+import type { ClaimMemory } from '@signalbox/core/runtime'
 import type { ClientDialect, InferenceRequest, ResponseMetadata, Usage } from '@signalbox/dialects/protocol'
 import type { Caller, Gateway } from '@signalbox/gateway'
 import type { ApiReply } from '../api.ts'
@@ -8,7 +9,7 @@ interface WarmUpContext {
   readonly gateway: Gateway
   readonly requestId: string
   readonly admission?: EarlyAdmission | undefined
-  readonly claimMemory?: ((bytes: number) => void) | undefined
+  readonly claimMemory?: ClaimMemory | undefined
 }
 
 interface WarmUp {

@@ -2,7 +2,7 @@ import type { InferenceEvent, InferenceResponse, ResponseMetadata, Source } from
 import { startFold, unfold } from '@signalbox/dialects/protocol'
 import type { Caller } from '../access/caller.ts'
 import { type Cancellation, createCancellation } from '../runtime/cancellation.ts'
-import type { Clock } from '../runtime/ports.ts'
+import type { ClaimMemory, Clock } from '../runtime/ports.ts'
 import { iteratorOf } from '../runtime/source.ts'
 import { allFailed } from '../upstream/error-message.ts'
 import type { EventBatch } from '../upstream/event-batches.ts'
@@ -25,7 +25,7 @@ export interface CallOptions {
   /** The result of `gateway.admit` for the same `requestId`, which has already taken the slot and counted the request. */
   readonly admission?: EarlyAdmission | undefined
   /** Called with the bytes of memory of the kept items, and of the images and files at URLs, that the request refers to, before they are used. Throws to refuse the request. */
-  readonly claimMemory?: ((bytes: number) => void) | undefined
+  readonly claimMemory?: ClaimMemory | undefined
   /**
    * Encodes a response that is not streamed, before the request is settled. If it throws, nothing is delivered: the request is settled as an
    * error, without a charge, and `whole()` rejects. Not called for a response that failed.

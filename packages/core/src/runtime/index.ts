@@ -1,7 +1,7 @@
 export { callHook } from './call-hook.ts'
 export { expiredReads } from './expired-reads.ts'
 export { createLru } from './lru.ts'
-export type { Clock, Hooks, Ids, Logger, MediaFound, MediaReader } from './ports.ts'
+export type { ClaimMemory, Clock, Hooks, Ids, Logger, MediaFound, MediaReader, MediaWanted } from './ports.ts'
 export { createReadinessCheck, outageNotices } from './readiness.ts'
 export { bytesOfKey, type KeyRing, keyBytes, keyRingOf } from './seal.ts'
 export { asIterator, asSource, sourceOf } from './source.ts'

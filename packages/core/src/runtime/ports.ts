@@ -23,9 +23,24 @@ export interface Ids {
 
 /**
  * Downloads an image or file from a URL in a request. An implementation must refuse private, loopback and link-local addresses after
- * resolution and after redirects, and stop at `maxBytes`. `guardedMedia()` of @signalbox/node-http does.
+ * resolution and after redirects, stop at `maxBytes`, and report what it holds with `onBytes`. `guardedMedia()` of @signalbox/node-http
+ * does.
  */
-export type MediaReader = (url: string, wanted: { readonly maxBytes: number; readonly signal: AbortSignal }) => Promise<MediaFound>
+export type MediaReader = (url: string, wanted: MediaWanted) => Promise<MediaFound>
+
+/** What a `MediaReader` may read, and when it has to stop. */
+export interface MediaWanted {
+  readonly maxBytes: number
+  readonly signal: AbortSignal
+  /** Call it with the number of bytes that have arrived, before they are kept. If it returns false there is no memory for them: stop. */
+  onBytes(bytes: number): boolean
+}
+
+/**
+ * Counts bytes of memory that a request takes in addition to its body, until the request is over or the returned function is called.
+ * Throws a GatewayError to refuse them.
+ */
+export type ClaimMemory = (bytes: number) => () => void
 
 /** A downloaded image or file, or why it could not be read. */
 export type MediaFound =

@@ -14,7 +14,7 @@ import { dialectFor, largeBody, quirksFor, startFold } from '@signalbox/dialects
 import { mayOpenStored } from '../routing/offer-facts.ts'
 import type { Candidate } from '../routing/plan.ts'
 import type { Cancellation } from '../runtime/cancellation.ts'
-import type { Logger, MediaReader } from '../runtime/ports.ts'
+import type { ClaimMemory, Logger, MediaReader } from '../runtime/ports.ts'
 import { readStream } from './answer-stream.ts'
 import { type AnswerTimer, startTimer, stopTimer, type TimeOver } from './answer-timer.ts'
 import { type Connection, openConnection } from './connection.ts'
@@ -41,7 +41,7 @@ export interface AttemptOptions {
   /** Whether the request is encoded with few copies, in a turn of the event loop of its own. Default: false. */
   readonly isLarge?: boolean
   /** Called with the bytes of memory that downloaded images and files take. Throws to refuse them. */
-  readonly claimMemory?: ((bytes: number) => void) | undefined
+  readonly claimMemory?: ClaimMemory | undefined
   /** What was already left out of the request. */
   readonly warnings?: readonly Warning[] | undefined
   readonly cancellation: Cancellation
@@ -81,6 +81,8 @@ interface AttemptState {
   isAccepted: boolean
   isOver: boolean
   isSent: boolean
+  /** Releases the memory of downloaded images and files. */
+  releaseMedia: (() => void) | undefined
   warnings: readonly Warning[]
   /** Settings that were sent with a different value than the client's. */
   used: UsedSettings | undefined
@@ -115,6 +117,7 @@ export function runAttempt(options: AttemptOptions, ports: AttemptPorts): Promis
       isAccepted: false,
       isOver: false,
       isSent: false,
+      releaseMedia: undefined,
       warnings: options.warnings ?? [],
       used: undefined,
       stopForTime: undefined,
@@ -137,8 +140,9 @@ function startAttempt(state: AttemptState): void {
   }
   inlineMedia(options.request, { kinds, read: ports.media, signal: connection.signal, claimMemory: options.claimMemory }).then(
     inlined => {
-      if (state.isOver) return
-      if (!inlined.ok) failAttempt(state, inlined.refusal ? noMemory(inlined.refusal) : notSent(inlined.why))
+      if (inlined.ok) state.releaseMedia = inlined.release
+      if (state.isOver) state.releaseMedia?.()
+      else if (!inlined.ok) failAttempt(state, inlined.refusal ? noMemory(inlined.refusal) : notSent(inlined.why))
       else if (options.isLarge || inlined.bytes > largeBody) encodeLater(state, inlined.request)
       else encodeAndSend(state, inlined.request)
     },
@@ -265,6 +269,7 @@ function failAttempt(state: AttemptState, failure: Failure): void {
   if (state.timer) stopTimer(state.timer)
   state.connection.close()
   state.stopReading?.()
+  state.releaseMedia?.()
   const { credential, provider } = state.options.candidate
   const isByokRefused = credential.owner === 'workspace' && failurePolicies[failure.kind].recordedAs === 'credential'
   const named = isByokRefused ? { provider: provider.id, credential: credential.id } : { provider: provider.id }

@@ -2,7 +2,7 @@ import { itemParts, requiresInlineMedia } from '@signalbox/dialects/common'
 import { type GatewayError, isGatewayError } from '@signalbox/dialects/errors'
 import type { FilePart, ImagePart, InferenceRequest, Item, Part, ProviderDialect, Quirks } from '@signalbox/dialects/protocol'
 import { bodyCaps } from '@signalbox/dialects/protocol'
-import type { MediaReader } from '../runtime/ports.ts'
+import type { ClaimMemory, MediaReader } from '../runtime/ports.ts'
 
 // Some providers accept images and files only as bytes. For these, URLs are downloaded first.
 
@@ -12,7 +12,13 @@ const maxAddresses = 20
 const maxAddressCharacters = 8_192
 
 export type Inlined =
-  | { readonly ok: true; readonly request: InferenceRequest; readonly bytes: number }
+  | {
+      readonly ok: true
+      readonly request: InferenceRequest
+      readonly bytes: number
+      /** Releases the memory claimed for the parts, once the request is no longer needed. */
+      readonly release: () => void
+    }
   /** `refusal`: the gateway has no memory for it now. */
   | { readonly ok: false; readonly why: string; readonly refusal?: GatewayError }
 
@@ -39,9 +45,43 @@ export interface MediaToRead {
   readonly kinds: RemoteKinds
   readonly read: MediaReader
   readonly signal: AbortSignal
-  /** Called with the bytes of memory that the parts take, before they are encoded. Throws to refuse the request. */
-  readonly claimMemory?: ((bytes: number) => void) | undefined
+  /** Called with the memory that the parts will take as their bytes arrive. Throws to refuse the request. */
+  readonly claimMemory?: ClaimMemory | undefined
 }
+
+/** Minimum bytes claimed at a time: bytes may arrive one by one. */
+const claimStep = 65_536
+
+/** The memory claimed for the parts of one request. */
+function openClaims(claimMemory: ClaimMemory = () => () => {}) {
+  const releases: (() => void)[] = []
+  let claimed = 0
+  let isOpen = true
+  let refusal: GatewayError | undefined
+  return {
+    /** Claims up to `bytes` in total. Returns false once that is refused. */
+    reach(bytes: number): boolean {
+      if (!isOpen || refusal) return false
+      if (bytes <= claimed) return true
+      const more = Math.max(bytes - claimed, claimStep)
+      try {
+        releases.push(claimMemory(more))
+        claimed += more
+      } catch (error) {
+        if (!isGatewayError(error)) throw error
+        refusal = error
+      }
+      return refusal === undefined
+    },
+    refusal: () => refusal,
+    release(): void {
+      isOpen = false
+      for (const release of releases.splice(0)) release()
+    },
+  }
+}
+
+type Claims = ReturnType<typeof openClaims>
 
 /** The request with images and files at URLs replaced by their bytes. Each URL is downloaded once. */
 export async function inlineMedia(request: InferenceRequest, { kinds, read, signal, claimMemory }: MediaToRead): Promise<Inlined> {
@@ -52,33 +92,59 @@ export async function inlineMedia(request: InferenceRequest, { kinds, read, sign
     return { ok: false, why: `The URL of an image or file in the request is longer than ${maxAddressCharacters} characters.` }
   const uses = new Map<string, number>()
   for (const url of named) uses.set(url, (uses.get(url) ?? 0) + 1)
-  if (named.length === 0) return { ok: true, request, bytes: 0 }
   if (named.length > bodyCaps.remoteParts)
     return { ok: false, why: `The request names images and files at URLs ${named.length} times; the limit is ${bodyCaps.remoteParts}.` }
   if (uses.size > maxAddresses)
     return { ok: false, why: `The request has ${uses.size} URLs of images and files; the limit is ${maxAddresses}.` }
+  const claims = openClaims(claimMemory)
+  let isKept = false
+  try {
+    const downloaded = await download(uses, { read, signal, claims })
+    if (!downloaded.ok) return downloaded
+    isKept = true
+    const { found, bytes } = downloaded
+    const input = prompt.input.map(item => withInlinedMedia(item, found, isRead))
+    return {
+      ok: true,
+      bytes,
+      release: claims.release,
+      request: named.length === 0 ? request : { ...request, prompt: { ...prompt, input } },
+    }
+  } finally {
+    if (!isKept) claims.release()
+  }
+}
+
+type Downloaded =
+  | { readonly ok: true; readonly found: ReadonlyMap<string, string>; readonly bytes: number }
+  | Extract<Inlined, { readonly ok: false }>
+
+interface Download extends Pick<MediaToRead, 'read' | 'signal'> {
+  readonly claims: Claims
+}
+
+/** The data URLs of all URLs, each of which is used that many times. */
+async function download(uses: ReadonlyMap<string, number>, { read, signal, claims }: Download): Promise<Downloaded> {
   const found = new Map<string, string>()
   let left = maxMediaBytes
+  let bytes = 0
   for (const [url, times] of uses) {
-    const media = await read(url, { maxBytes: Math.floor(left / times), signal })
+    const onBytes = (arrived: number): boolean => claims.reach(bytes + times * base64Length(arrived))
+    const media = await read(url, { maxBytes: Math.floor(left / times), signal, onBytes })
+    const mediaUrl = media.ok ? `data:${media.mediaType};base64,${media.base64}` : ''
+    bytes += times * mediaUrl.length
+    // A reader that does not report its bytes is refused now.
+    const refusal = claims.reach(bytes) ? undefined : claims.refusal()
+    if (refusal) return { ok: false, why: refusal.message, refusal }
     if (!media.ok) return { ok: false, why: `An image or file of the request could not be downloaded: ${media.why}` }
     left -= times * Math.ceil((media.base64.length * 3) / 4)
     if (left < 0) return { ok: false, why: `The images and files at URLs of the request have more than ${maxMediaBytes} bytes together.` }
-    found.set(url, `data:${media.mediaType};base64,${media.base64}`)
+    found.set(url, mediaUrl)
   }
-  const bytes = named.reduce((sum, url) => sum + (found.get(url)?.length ?? 0), 0)
-  try {
-    claimMemory?.(bytes)
-  } catch (error) {
-    if (isGatewayError(error)) return { ok: false, why: error.message, refusal: error }
-    throw error
-  }
-  return {
-    ok: true,
-    bytes,
-    request: { ...request, prompt: { ...prompt, input: prompt.input.map(item => withInlinedMedia(item, found, isRead)) } },
-  }
+  return { ok: true, found, bytes }
 }
+
+const base64Length = (bytes: number): number => Math.ceil(bytes / 3) * 4
 
 function withInlinedMedia(item: Item, found: ReadonlyMap<string, string>, isRead: (part: Part) => part is Remote): Item {
   if (!itemParts(item).some(isRead)) return item

@@ -8,6 +8,7 @@ import { makePlan } from '../../routing/make-plan.ts'
 import { mayOpenStored } from '../../routing/offer-facts.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
 import { createCancellation } from '../../runtime/cancellation.ts'
+import type { ClaimMemory } from '../../runtime/ports.ts'
 import { runSteps, type Step, wait } from '../../runtime/steps.ts'
 import { timersOf } from '../../runtime/timers.ts'
 import { inlineMedia, kindsToRead } from '../../upstream/inline-media.ts'
@@ -35,7 +36,7 @@ export interface CountTokensOptions {
   /** An early admission that has already counted the request. */
   readonly admission?: EarlyAdmission | undefined
   /** As in `CallOptions`. If it throws, the tokens are estimated. */
-  readonly claimMemory?: ((bytes: number) => void) | undefined
+  readonly claimMemory?: ClaimMemory | undefined
 }
 
 /** Longest wait for a provider's count in milliseconds; after that, the count is estimated. */

@@ -12,6 +12,7 @@ import {
   remember,
   sealedPrefix,
 } from '@signalbox/dialects/protocol'
+import type { ClaimMemory } from '../../runtime/ports.ts'
 import { type Step, wait } from '../../runtime/steps.ts'
 import { orStoreDown } from '../../runtime/store-down.ts'
 import type { KeptItems } from './kept-items.ts'
@@ -20,7 +21,7 @@ export interface ReferencePorts {
   /** Undefined if the gateway keeps no items. */
   readonly items?: KeptItems | undefined
   /** Called with the bytes of memory of the items found. Throws to refuse them. */
-  readonly claimMemory?: ((bytes: number) => void) | undefined
+  readonly claimMemory?: ClaimMemory | undefined
 }
 
 const noItems: ReadonlyMap<string, JsonObject> = new Map()
