@@ -19,8 +19,8 @@ function noticesOf({ models, clock }: Pick<Call['gateway'], 'models' | 'clock'>)
 
 /** Replies whether requests can be served. */
 export async function ready({ gateway }: Call): Promise<ApiReply> {
-  const problems = await gateway.problems()
-  const notices = [...gateway.notices(), ...noticesOf(gateway)]
+  const { problems, notices: found } = await gateway.health()
+  const notices = [...found, ...noticesOf(gateway)]
   const also = notices.length > 0 ? { notices } : {}
   return problems.length === 0 ? json({ status: 'ok', ...also }) : json({ status: 'not_ready', problems, ...also }, { status: 503 })
 }

@@ -252,7 +252,10 @@ describe('models', () => {
 })
 
 test('readiness lists what is missing', async () => {
-  const reply = await ask(createApi(fakeGateway({ problems: async () => ['The storage cannot be used.'] }).gateway), 'GET /readyz')
+  const reply = await ask(
+    createApi(fakeGateway({ health: async () => ({ problems: ['The storage cannot be used.'], notices: [] }) }).gateway),
+    'GET /readyz',
+  )
   expect([reply.status, reply.body]).toEqual([503, '{"status":"not_ready","problems":["The storage cannot be used."]}'])
 })
 

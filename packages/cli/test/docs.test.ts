@@ -151,7 +151,7 @@ const offline = createGateway({
   ],
   storage: memoryStorage(),
 })
-console.log(await offline.problems())
+console.log((await offline.health()).problems)
 \`\`\`
 `
 

@@ -128,7 +128,7 @@ function callerVerbs(base: BasePorts, parts: GatewayParts, setUp: () => Promise<
   }
 }
 
-type InferenceVerbs = Pick<Gateway, 'admitEarly' | 'countTokens' | 'infer' | 'compact' | 'problems' | 'notices' | 'isClosing' | 'close'>
+type InferenceVerbs = Pick<Gateway, 'admitEarly' | 'countTokens' | 'infer' | 'compact' | 'health' | 'isClosing' | 'close'>
 
 /** Inference and shutdown. A closed gateway refuses inference. */
 function inferenceVerbs(
@@ -141,6 +141,14 @@ function inferenceVerbs(
   const isKeyless = !options.sealingKey && tellKeyless(options.models, options.providers, logger)
   const storageProblems = createReadinessCheck({ ping: () => storage.ping(), clock, logger })
   let isClosing = false
+  const problems = async (): Promise<readonly string[]> => {
+    if (isClosing) return ['The gateway is shutting down.']
+    collector.wake(options.waitUntil)
+    if (settlements.isLong()) return ['Too many settlements are waiting for the storage.']
+    if (isKeyless) return ['No provider has a key.']
+    const storageFaults = await storageProblems()
+    return storageFaults.length > 0 ? storageFaults : setupProblems(setUp)
+  }
   const verbs: InferenceVerbs = {
     async admitEarly(caller, requestId) {
       if (isClosing) throw unavailableErrors.shuttingDown()
@@ -159,15 +167,7 @@ function inferenceVerbs(
       return runRequest(engine, request, { ...call, requestId, waitUntil })
     },
     compact: async (request, call) => (await import('./lazy-imports.ts')).compact({ infer: verbs.infer, ring }, request, call),
-    async problems() {
-      if (isClosing) return ['The gateway is shutting down.']
-      collector.wake(options.waitUntil)
-      if (settlements.isLong()) return ['Too many settlements are waiting for the storage.']
-      if (isKeyless) return ['No provider has a key.']
-      const problems = await storageProblems()
-      return problems.length > 0 ? problems : setupProblems(setUp)
-    },
-    notices: () => [...outageNotices(storage), ...engine.usageNotices.notices()],
+    health: async () => ({ problems: await problems(), notices: [...outageNotices(storage), ...engine.usageNotices.notices()] }),
     isClosing: () => isClosing,
     async close({ graceMs = 0 } = {}) {
       isClosing = true

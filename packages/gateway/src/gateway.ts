@@ -9,6 +9,14 @@ import type { ModelDirectory, Replies, ResealResult, Workspaces } from '@signalb
 import type { Identity } from '@signalbox/workspaces/identity'
 import type { Endpoints } from './in-process/endpoints.ts'
 
+/** What `gateway.health()` found. The texts are safe to publish; details are logged. */
+export interface GatewayHealth {
+  /** Reasons why requests cannot be served. Empty: the gateway is ready. */
+  readonly problems: readonly string[]
+  /** Problems during which requests are still served, such as a storage outage. */
+  readonly notices: readonly string[]
+}
+
 /**
  * A gateway: the inference endpoints, workspace management, and what servers need to expose them. `ModelId` and `StrategyName`: the names
  * that in-process requests accept, as far as the options of `createGateway` are literals.
@@ -92,10 +100,8 @@ export interface Gateway<ModelId extends string = string, StrategyName extends s
    * @throws The error of `setup`.
    */
   ready(): Promise<void>
-  /** Reasons why the gateway is not ready, safe to publish; details are logged. Empty: ready. */
-  problems(): Promise<readonly string[]>
-  /** Problems during which requests are still served, such as a storage outage. Safe to publish. */
-  notices(): readonly string[]
+  /** Whether requests can be served, and what is wrong. Runs `setup` if it has not run. */
+  health(): Promise<GatewayHealth>
   /** Whether `close` was called: new requests are refused, and servers close their connections. */
   isClosing(): boolean
   /**

@@ -74,7 +74,7 @@ test('an offer that adds to every prompt is charged for what it counted, up to i
   const honest = await scene({ acts: [acts.reply({ text: 'Hello.', usage: claim })], credit: 1_000_000, price: plain, offer })
   expect(await ended(honest.gateway.infer(honest.request(), { caller: honest.caller }).whole())).toBe('ok')
   expect((await honest.books()).rows).toMatchObject([{ inputTokens: 5_296, warnings: [], cost: 53_010 }])
-  expect(honest.gateway.notices()).toEqual([])
+  expect((await honest.gateway.health()).notices).toEqual([])
 
   const poor = await scene({ acts: [acts.reply({ text: 'Hello.', usage: claim })], credit: 60_000, price: plain, offer })
   expect(await ended(poor.gateway.infer(poor.request(), { caller: poor.caller }).whole())).toBe('insufficient_credits')
@@ -83,7 +83,7 @@ test('an offer that adds to every prompt is charged for what it counted, up to i
   const clamped = await scene({ acts: [acts.reply({ text: 'Hello.', usage: claim })], credit: 1_000_000, price: plain, offer: usual })
   expect(await ended(clamped.gateway.infer(clamped.request(), { caller: clamped.caller }).whole())).toBe('ok')
   expect((await clamped.books()).rows).toMatchObject([{ warnings: ['usage_clamped'] }])
-  expect(clamped.gateway.notices()).toEqual([expect.stringContaining('p/m reported more usage than possible once')])
+  expect((await clamped.gateway.health()).notices).toEqual([expect.stringContaining('p/m reported more usage than possible once')])
 })
 
 test.each<readonly [string, JsonObject, JsonObject]>([

@@ -95,7 +95,7 @@ test('the requests of an ended process are settled as interrupted within a minut
   expect((await credit()).held).toBeGreaterThan(0)
   first.state.isCut = true
   const again = start(acts.reply())
-  expect(await again.gateway.problems()).toEqual([])
+  expect((await again.gateway.health()).problems).toEqual([])
   await pass(40_000)
   expect(await rows()).toEqual([])
   await pass(20_000)
@@ -134,7 +134,7 @@ test('the request of an ended process is charged to the budget of its key’s pa
   await pass(5_000)
   first.state.isCut = true
   const again = start(acts.reply())
-  expect(await again.gateway.problems()).toEqual([])
+  expect((await again.gateway.health()).problems).toEqual([])
   await pass(60_000)
   const [row] = await rows()
   expect(row).toMatchObject({ result: 'interrupted' })
@@ -159,7 +159,7 @@ test('the prompt of an ended process is counted by its scripts, as for a client 
   await pass(6_000)
   await leaving
   first.state.isCut = true
-  await start(acts.reply()).gateway.problems()
+  await start(acts.reply()).gateway.health()
   await pass(60_000)
   const found = await rows()
   const inputOf = (id: string): number => found.find(row => row.id === id)?.inputTokens ?? 0
@@ -198,7 +198,7 @@ test('if a process stalls for longer than the lease and then settles, the first 
   const answer = (await ask(stalled, 'r1')).whole()
   await pass(5_000)
   stalled.state.isCut = true
-  await other.gateway.problems()
+  await other.gateway.health()
   await pass(100_000)
   const [interrupted] = await rows()
   expect(interrupted?.result).toBe('interrupted')
@@ -215,7 +215,7 @@ test('a stall shorter than the lease changes nothing: the response is settled no
   const [stalled, other] = [start(long), start()]
   const answer = (await ask(stalled, 'r1')).whole()
   await pass(5_000)
-  await other.gateway.problems()
+  await other.gateway.health()
   stalled.state.isCut = true
   await pass(30_000)
   stalled.resume()
@@ -231,7 +231,7 @@ test('several processes that find the same holds settle each once', async () => 
   await pass(5_000)
   first.state.isCut = true
   const others = [start(), start(), start()]
-  await Promise.all(others.map(({ gateway }) => gateway.problems()))
+  await Promise.all(others.map(({ gateway }) => gateway.health()))
   await pass(60_000)
   const found = await rows()
   expect(found.map(({ id }) => id).sort()).toEqual(['r1', 'r2', 'r3'])
@@ -243,7 +243,7 @@ test('time in which the store cannot be written does not count towards a lease',
   const { pass, start, ask, rows } = await scene()
   const [first, other] = [start(long), start()]
   const answer = (await ask(first, 'r1')).whole()
-  await other.gateway.problems()
+  await other.gateway.health()
   await pass(5_000)
   // As while a backup has the lock: both can read, neither can write.
   for (const each of [first, other]) each.state.isReadOnly = true
@@ -258,7 +258,7 @@ test('a process that was suspended does not take others for dead on its return',
   const { storage, clock, pass, start, ask, rows } = await scene()
   const answer = (await ask(start(long), 'r1')).whole()
   const other = start()
-  await other.gateway.problems()
+  await other.gateway.health()
   await pass(50_000)
   other.state.isCut = true
   await pass(12_000)
@@ -276,7 +276,7 @@ test('a hold without a journal, as in an older file, is freed and costs nothing'
   await storage.ledger.reserve({ id: 'old', amount: 500, accounts: [{ account: 'credit:w', floor: 0 }], at: 1 })
   await storage.ledger.reserve({ id: 'odd', amount: 0, accounts: [], at: 1, journal: () => '{"workspaceId":7}' })
   const { gateway, state } = start()
-  await gateway.problems()
+  await gateway.health()
   await pass(60_000)
   expect([await rows(), await credit()]).toEqual([[], { balance: 1_000, held: 0, credited: 1_000, spent: 0 }])
   expect(await storage.ledger.holds({ limit: 9 })).toEqual([])
@@ -294,7 +294,7 @@ test('an idle gateway without holds to watch has no timer, and a request starts 
   void (await ask(gone, 'r2')).whole().catch(() => {})
   await pass(3_000)
   gone.state.isCut = true
-  await first.gateway.problems()
+  await first.gateway.health()
   await pass(60_000)
   expect((await credit()).held).toBe(0)
 })

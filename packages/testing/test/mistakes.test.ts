@@ -140,11 +140,11 @@ test('a provider without a key is off; the log says so at the start, and `proble
     logged.length = 0
     const off = createGateway({ ...good, models, providers: [openai({ apiKey })] } as Any)
     expect(logged).toEqual([{ facts: { providers: ['openai'] }, message: expect.stringContaining('they have no key') }])
-    expect(await off.problems()).toEqual(['No provider has a key.'])
+    expect((await off.health()).problems).toEqual(['No provider has a key.'])
   }
   logged.length = 0
   const on = createGateway({ ...good, models, providers: [openai({ apiKey: '', baseURL: 'http://127.0.0.1:1/v1' })] } as Any)
-  expect([logged, await on.problems()]).toEqual([[], []])
+  expect([logged, (await on.health()).problems]).toEqual([[], []])
 })
 
 test('providers without a credential are told with the options that each of them takes', () => {

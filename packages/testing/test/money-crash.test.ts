@@ -163,7 +163,7 @@ async function freedAfter(kept: Storage, clock: FakeClock): Promise<number> {
     logger,
   })
   const started = clock.monotonic()
-  await gateway.problems()
+  await gateway.health()
   while ((await kept.ledger.holds({ limit: 1 })).length > 0 && clock.monotonic() - started <= 120_000) await clock.advance(500)
   return clock.monotonic() - started
 }

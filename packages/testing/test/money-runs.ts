@@ -163,7 +163,7 @@ export async function play(run: Run, storage: Storage): Promise<Played> {
   }
   const outcomes = await inTime(clock, Promise.all(answers), 'The requests are not over.')
   // The holds of an ended process are collected after a while, once another is used; abandoned responses are drained.
-  await process.gateway.problems()
+  await process.gateway.health()
   for (let turn = 0; turn < 20; turn++) await clock.advance(10_000)
   await inTime(clock, process.gateway.close(), 'The gateway does not close.')
   return { clock, storage, keyId, budgetId: budget?.id, topUps, hasCrashed: run.moves.some(({ move }) => move === 'crash'), outcomes }

@@ -46,12 +46,12 @@ test('while a thousand settlements are queued, new requests get 503 with Retry-A
   const refused = await ask()
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
   expect(await refused.json()).toMatchObject({ error: { code: 'service_unavailable' } })
-  expect((await gateway.problems()).join()).toContain('settlements are waiting')
+  expect((await gateway.health()).problems.join()).toContain('settlements are waiting')
   state.isDown = false
   for (let second = 0; second < 10; second++) await clock.advance(1_000)
   expect(await rows()).toBe(1_000)
   expect((await ask()).status).toBe(200)
-  expect(await gateway.problems()).toEqual([])
+  expect((await gateway.health()).problems).toEqual([])
 })
 
 test('a runtime without a disk that freezes after its response gets a `waitUntil` for its reply and its settlement', async () => {

@@ -46,7 +46,7 @@ test.each([
   const storage = open()
   onTestFinished(() => storage.close())
   const processes = [gatewayOn(storage, everything), gatewayOn(storage, everything)]
-  expect(await Promise.all(processes.map(gateway => gateway.problems()))).toEqual([[], []])
+  expect(await Promise.all(processes.map(async gateway => (await gateway.health()).problems))).toEqual([[], []])
   const third = gatewayOn(storage, everything)
   expect((await third.authenticate(secret)).workspaceId).toBe('app')
   const app = third.workspaces('app')
@@ -56,7 +56,7 @@ test.each([
 
 test('outside of it a second budget of the same name is a separate one, and a second provider key is refused', async () => {
   const gateway = gatewayOn(memoryStorage(), everything)
-  expect(await gateway.problems()).toEqual([])
+  expect((await gateway.health()).problems).toEqual([])
   const app = gateway.workspaces('app')
   await app.budgets.create({ name: 'monthly', limit: usd(5) })
   expect((await app.budgets.list()).map(({ limit }) => limit)).toEqual([usd(50), usd(5)])
@@ -70,9 +70,9 @@ test('a gateway is not ready if its setup fails, and becomes ready once it succe
     if (isDown) throw new Error('no network')
     await everything(setting)
   })
-  expect(await gateway.problems()).toEqual(['`setup` failed; see the log.'])
+  expect((await gateway.health()).problems).toEqual(['`setup` failed; see the log.'])
   isDown = false
-  await expect.poll(() => gateway.problems()).toEqual([])
+  await expect.poll(async () => (await gateway.health()).problems).toEqual([])
 })
 
 test('if the storage fails during setup, the log has the cause, which clients are not sent', async () => {
@@ -86,7 +86,7 @@ test('if the storage fails during setup, the log has the cause, which clients ar
     setup: everything,
     logger: { info: () => {}, warn: () => {}, error: facts => void logged.push(facts) },
   })
-  await gateway.problems()
+  await gateway.health()
   expect(logged).toEqual([{ error: expect.stringContaining('caused by Error: workersStorage: the object did not answer') }])
 })
 
@@ -130,9 +130,9 @@ test('a key without a fixed secret is created at each start, and the log says ho
     await workspaces.create({ id: 'app', name: 'App' })
     await workspaces('app').apiKeys.create({ name: 'backend' })
   }
-  await gatewayOn(storage, setup, warnings).problems()
+  await gatewayOn(storage, setup, warnings).health()
   expect(warnings).toEqual([])
-  await gatewayOn(storage, setup, warnings).problems()
+  await gatewayOn(storage, setup, warnings).health()
   expect(warnings).toEqual([expect.stringContaining('Pass a `secret`')])
 })
 
@@ -351,10 +351,10 @@ describe('nothing that happens to a workspace makes setup fail:', () => {
       results.push(await setup(workspaces('app')))
     }
     const first = gatewayOn(storage, run)
-    expect(await first.problems()).toEqual([])
+    expect((await first.health()).problems).toEqual([])
     await then(first.workspaces('app'))
     await first.close()
-    expect(await gatewayOn(storage, run, warnings).problems()).toEqual([])
+    expect((await gatewayOn(storage, run, warnings).health()).problems).toEqual([])
     expect(results).toHaveLength(2)
     if (result) expect(results[1]).toMatchObject(result)
     expect(warnings.filter(text => !text.startsWith('A provider key'))).toEqual(
@@ -366,14 +366,14 @@ describe('nothing that happens to a workspace makes setup fail:', () => {
     const storage = memoryStorage()
     const warnings: string[] = []
     const first = gatewayOn(storage, everything)
-    expect(await first.problems()).toEqual([])
+    expect((await first.health()).problems).toEqual([])
     const [key] = await first.workspaces('app').apiKeys.list()
     const id = key?.id ?? ''
     const actor = { key: { id, name: 'backend', scopes: new Set(['inference:invoke']) } }
     await filled(1_001, number => first.workspaces('app', actor).apiKeys.create({ name: `${number}` }))
     const run: Setup = ({ workspaces }) => workspaces('app').apiKeys.revoke(id, { keepMade: true })
     const second = gatewayOn(storage, run, warnings)
-    expect(await second.problems()).toEqual([])
+    expect((await second.health()).problems).toEqual([])
     expect(warnings).toEqual([])
     const { apiKeys } = second.workspaces('app')
     expect((await apiKeys.get(id)).isActive).toBe(false)
@@ -388,7 +388,7 @@ describe('nothing that happens to a workspace makes setup fail:', () => {
     const commit: typeof storage.records.commit = change =>
       conflicts++ < 30 ? { on: 'audit', workspaceId: 'app' } : storage.records.commit(change)
     const busy = { ...storage, records: { ...storage.records, commit } }
-    expect(await gatewayOn(busy, everything).problems()).toEqual([])
+    expect((await gatewayOn(busy, everything).health()).problems).toEqual([])
   })
 
   test('a model of its lists is gone', async () => {
@@ -398,7 +398,7 @@ describe('nothing that happens to a workspace makes setup fail:', () => {
       await workspaces.create({ id: 'app', name: 'App' })
       await workspaces('app').settings.update({ allowedModels: ['gpt-x', 'gone'] })
     }
-    expect(await gatewayOn(storage, run, warnings).problems()).toEqual([])
+    expect((await gatewayOn(storage, run, warnings).health()).problems).toEqual([])
     expect(warnings).toEqual([expect.stringContaining('`allowedModels[1]` names the model "gone", which this gateway does not have')])
   })
 
@@ -408,7 +408,7 @@ describe('nothing that happens to a workspace makes setup fail:', () => {
         await workspaces.create({ id: 'app', name: 'App' })
         await workspaces('app').settings.update({ [list]: ['opnai'] })
       }
-      expect(await gatewayOn(memoryStorage(), run).problems()).toEqual(['`setup` failed; see the log.'])
+      expect((await gatewayOn(memoryStorage(), run).health()).problems).toEqual(['`setup` failed; see the log.'])
     }
   })
 
@@ -424,7 +424,7 @@ describe('nothing that happens to a workspace makes setup fail:', () => {
       },
       warnings,
     )
-    expect(await gateway.problems()).toEqual(['`setup` failed; see the log.'])
+    expect((await gateway.health()).problems).toEqual(['`setup` failed; see the log.'])
   })
 })
 

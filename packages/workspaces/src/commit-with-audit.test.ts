@@ -99,7 +99,7 @@ test('a change of `setup` is given up after many attempts, even if the clock sta
     logger: { info: () => {}, warn: () => {}, error: () => {} },
     setup: ({ workspaces }) => workspaces.create({ id: 'w', name: 'W' }),
   })
-  expect(await gateway.problems()).toEqual(['`setup` failed; see the log.'])
+  expect((await gateway.health()).problems).toEqual(['`setup` failed; see the log.'])
   const made = attempts
   await new Promise(resolve => setTimeout(resolve, 50))
   expect([made, attempts]).toEqual([400, 400])

@@ -80,13 +80,15 @@ describe.each(['refusing', 'hanging'] as const)('during an outage of the databas
     // The key and the policy have expired since.
     await clock.advance(40_000)
     expect(await ask()).toBe('ok')
-    expect(await gateway.problems()).toEqual([])
-    expect(gateway.notices()).toEqual([expect.stringMatching(/^The storage has been unavailable for \d s\. .* for \d+ s more\.$/)])
+    expect((await gateway.health()).problems).toEqual([])
+    expect((await gateway.health()).notices).toEqual([
+      expect.stringMatching(/^The storage has been unavailable for \d s\. .* for \d+ s more\.$/),
+    ])
     expect(way.spooled).toHaveLength(21)
     expect(await books()).toMatchObject({ spent: cost, rows: 1 })
     await rejoin()
     expect(await books()).toEqual({ spent: 22 * cost, held: 0, rows: 22, ids: 22 })
-    expect([await ask(), gateway.notices()]).toEqual(['ok', []])
+    expect([await ask(), (await gateway.health()).notices]).toEqual(['ok', []])
     const told = lines.filter(line => line.startsWith('The storage is'))
     expect(told).toEqual([
       'The storage is unavailable. Requests with cached keys are still served, within the caps, until the grace period ends.',

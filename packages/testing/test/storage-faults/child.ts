@@ -45,7 +45,7 @@ const gateway = createGateway({
   logger: { info: () => {}, warn: () => {}, error: (facts, message) => process.stderr.write(`${message} ${JSON.stringify(facts)}\n`) },
   clock: fasterClock(Number(speed)),
 })
-await gateway.problems()
+await gateway.health()
 const { url } = await serve(gateway, { port: 0 })
 process.stdout.write(`${url}\n`)
 // It is killed, and so would not keep what it has compiled for the next one.
