@@ -33,9 +33,11 @@ const tricks = {
 const bareKey = { 'x-api-key': goodKey }
 
 describe('guards', () => {
+  // One for all rows: its document is made once.
+  const api = createApi(fakeGateway().gateway)
+
   test('every route is open only to the key that it needs', () =>
     checkRows(rows, async (row, call) => {
-      const api = createApi(fakeGateway().gateway)
       const closed = row.needs === 'nothing' ? undefined : 'invalid_api_key'
       for (const query of ['', `key=${goodKey}`, `access_token=${goodKey}`]) {
         const code = codeOf(await ask(api, call, { headers: tricks, query: row.needs === 'nothing' ? '' : query }))
@@ -47,7 +49,6 @@ describe('guards', () => {
 
   test('every route uses the Authorization header even if another header has a key too', () =>
     checkRows(rows, async (row, call) => {
-      const api = createApi(fakeGateway().gateway)
       const closed = row.needs === 'nothing' ? undefined : 'invalid_api_key'
       for (const authorization of ['Bearer ak_wrong', 'Bearer ', 'Basic eDp5', `Bearer ${goodKey}, Bearer ${goodKey}`]) {
         expect(codeOf(await ask(api, call, { headers: { ...bareKey, authorization } }))).toBe(closed)
@@ -58,38 +59,38 @@ describe('guards', () => {
       }
     }))
 
-  test('every route is open only to a key with one of its scopes', () =>
-    checkRows(rows, async (row, call) => {
-      const caller = await fakeGateway().gateway.authenticate(goodKey)
-      for (const scopes of [[], ['inference:*'], ['INFERENCE:INVOKE'], ['*'], ['keys:read']]) {
-        const api = createApi(fakeGateway({ authenticate: async () => ({ ...caller, scopes: new Set(scopes) }) }).gateway)
+  test('every route is open only to a key with one of its scopes', async () => {
+    const caller = await fakeGateway().gateway.authenticate(goodKey)
+    let scopes: readonly string[]
+    const scoped = createApi(fakeGateway({ authenticate: async () => ({ ...caller, scopes: new Set(scopes) }) }).gateway)
+    await checkRows(rows, async (row, call) => {
+      for (scopes of [[], ['inference:*'], ['INFERENCE:INVOKE'], ['*'], ['keys:read']]) {
         const allowed = typeof row.needs === 'string' || row.needs.some(scope => scopes.includes(scope))
-        expect(codeOf(await ask(api, call, { headers: bearer }))).toBe(allowed ? undefined : 'operation_not_allowed')
+        expect(codeOf(await ask(scoped, call, { headers: bearer }))).toBe(allowed ? undefined : 'operation_not_allowed')
       }
-    }))
+    })
+  })
 
-  test('every route counts against its class, before any work', () =>
-    checkRows(rows, async (row, call) => {
-      const counted: string[] = []
-      const fake = fakeGateway({
-        countManagement: async (_who, kind) => {
-          counted.push(kind)
-        },
-      })
-      await ask(createApi(fake.gateway), call, { headers: bearer })
+  test('every route counts against its class, before any work', async () => {
+    let counted: string[]
+    const fake = fakeGateway({ countManagement: async (_who, kind) => void counted.push(kind) })
+    const counting = createApi(fake.gateway)
+    await checkRows(rows, async (row, call) => {
+      counted = []
+      await ask(counting, call, { headers: bearer })
       expect(counted).toEqual(row.rate === 'reads' || row.rate === 'writes' ? [row.rate] : [])
-    }))
+    })
+  })
 
   test('every route refuses unknown query parameters, except those sent by probes and model SDKs', () =>
     checkRows(rows, async (row, call) => {
-      const reply = await ask(createApi(fakeGateway().gateway), call, { headers: bearer, query: 'constructor=1' })
+      const reply = await ask(api, call, { headers: bearer, query: 'constructor=1' })
       expect(codeOf(reply)).toBe(/^\/v\d\//.test(row.path) && row.rate !== 'inference' ? 'unknown_parameter' : undefined)
     }))
 
   test('every route responds to HEAD and OPTIONS without a body', () =>
     checkRows(rows, async (row, call) => {
       const path = call.slice(row.method.length + 1)
-      const api = createApi(fakeGateway().gateway)
       const options = await ask(api, `OPTIONS ${path}`)
       expect([options.status, options.body]).toEqual([204, ''])
       expect(options.headers.allow).toContain(row.method)
@@ -100,7 +101,7 @@ describe('guards', () => {
   test('every route always has a request id, also under the header that its clients read', () =>
     checkRows(rows, async (row, call) => {
       for (const headers of [{}, bearer]) {
-        const reply = await ask(createApi(fakeGateway().gateway), call, { headers })
+        const reply = await ask(api, call, { headers })
         expect(reply.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
         expect(reply.headers['x-content-type-options']).toBe('nosniff')
         expect(reply.headers['request-id']).toBe(row.idHeader === undefined ? undefined : reply.headers['x-request-id'])
@@ -110,7 +111,6 @@ describe('guards', () => {
   test('every route returns every error in the format of its dialect', () =>
     checkRows(rows, async (row, call) => {
       const path = call.slice(row.method.length + 1)
-      const api = createApi(fakeGateway().gateway)
       const gone = fakeGateway({ authenticate: () => Promise.reject(new Error('no such thing')) })
       const refused: readonly (readonly [number, ApiReply])[] = [
         [405, await ask(api, `TRACE ${path}`)],
