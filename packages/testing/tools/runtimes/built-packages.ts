@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { oneAtATime } from './one-at-a-time.ts'
 
@@ -53,16 +52,15 @@ async function buildUnlessBuilt(): Promise<string> {
   if (!kept.includes(version)) {
     for (const old of kept) rmSync(join(cache, old), { recursive: true })
     const unfinished = join(cache, 'unfinished')
-    await Promise.all(names.map(name => buildOne(name, join(unfinished, name))))
+    await promisify(execFile)(process.execPath, ['--no-warnings', join(import.meta.dirname, 'build-packages.ts'), unfinished, ...names])
+    for (const name of names) writeManifest(name, join(unfinished, name))
     renameSync(unfinished, join(cache, version))
   }
   return join(cache, version)
 }
 
-async function buildOne(name: string, outDir: string): Promise<void> {
-  const tsup = join(dirname(createRequire(import.meta.url).resolve('tsup')), 'cli-default.js')
-  await promisify(execFile)(process.execPath, [tsup, '--no-dts', '--silent', '--out-dir', outDir], { cwd: join(packages, name) })
-  // Bundlers look here for what they may leave out.
+/** Bundlers look here for what they may leave out. */
+function writeManifest(name: string, outDir: string): void {
   const { sideEffects } = manifestOf(name)
   writeFileSync(join(outDir, 'package.json'), JSON.stringify({ type: 'module', sideEffects }))
 }
