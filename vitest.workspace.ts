@@ -35,7 +35,7 @@ const excluded = [
 // Processes that tests start load the same sources: what one has compiled, the next one reads.
 process.env.NODE_COMPILE_CACHE ??= new URL('node_modules/.cache/compile', import.meta.url).pathname
 
-/** Files of thousands of requests. In the long run, where they are slower in a worker that has run others before, each has one of its own. */
+/** Files of thousands of requests, which in the long run are slower in a worker that has run others before: there each has one of its own. */
 const heavyFiles = ['packages/testing/test/fault*.test.ts', 'packages/testing/test/agents-matrix.test.ts']
 
 const services = 'packages/testing/test/services-setup.ts'
@@ -72,8 +72,8 @@ const usualGroups: readonly TestGroup[] = [
     files: [...processFiles, 'examples/**/*.test.ts'],
     globalSetup: ['packages/cli/test/bundle.ts', services],
   },
-  { name: '2 faults', files: heavyFiles, isolate: isLongRun },
-  { name: '3 packages', packages: otherPackages, exclude: [...heavyFiles, ...processFiles], globalSetup: [services] },
+  ...(isLongRun ? [{ name: '2 faults', files: heavyFiles, isolate: true }] : []),
+  { name: '3 packages', packages: otherPackages, exclude: [...(isLongRun ? heavyFiles : []), ...processFiles], globalSetup: [services] },
 ]
 
 /** Files of the usual run that have more cases where recordings are. */

@@ -342,7 +342,7 @@ const refusals: readonly (readonly [what: string, start: StartOptions, line: str
   ...badVariables.map(([variable, variables, line]) => [`the variable ${variable}`, { variables }, line] as const),
 ]
 /** The usual run starts a process for some of them, the long run for all. */
-const ofProcesses = refusals.filter((_, at) => inject('isLongRun') || at % 9 === 0)
+const ofProcesses = refusals.filter((_, at) => inject('isLongRun') || at % 30 === 0)
 
 describe('a start with an invalid option ends with one line that names the field, its value and the expected type:', () => {
   test.each(refusals)('%s', async (_, start, line) => {
