@@ -97,11 +97,14 @@ if (inject('isLongRun'))
   })
 
 test('a second signal ends all processes at once', async () => {
-  const server = await workersListening(2, { config: meteredConfig(await meteredUpstream({ streamMs: 20_000 })) })
+  const streaming = Promise.withResolvers<void>()
+  const config = meteredConfig(await meteredUpstream({ streamMs: 20_000, onStream: streaming.resolve }))
+  const server = await workersListening(2, { config })
   const stream = post(server, { stream: true, agent: clientAgent(1) })
-  await new Promise(resolve => setTimeout(resolve, 300))
+  await streaming.promise
   server.child.kill('SIGTERM')
   await server.says('SIGTERM: shutting down')
+  // Signals within 100 ms count as one.
   await new Promise(resolve => setTimeout(resolve, 300))
   server.child.kill('SIGTERM')
   expect((await server.exited).code).toBe(143)

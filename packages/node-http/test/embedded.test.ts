@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { fakeGateway } from '../../api/test/fake-gateway.ts'
+import { waitFor } from '../../testing/test/waits.ts'
 import { type NodeOptions, serve, toNodeHandler } from '../src/index.ts'
 import { sleep, until } from './raw.ts'
 import { batchesOf, jsonHeaders, start, stream } from './running.ts'
@@ -135,8 +136,7 @@ describe('serve', () => {
     socket.resume()
     const count = (): Promise<number> => new Promise(resolve => server.getConnections((_, open) => resolve(open)))
     await new Promise(resolve => socket.once('end', resolve))
-    for (const end = Date.now() + 3_000; (await count()) > 0 && Date.now() < end; ) await new Promise(resolve => setTimeout(resolve, 20))
-    expect(await count()).toBe(0)
+    await waitFor(async () => expect(await count()).toBe(0))
     socket.destroy()
   })
 

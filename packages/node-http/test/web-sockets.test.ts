@@ -2,6 +2,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { delta, type Fake, fakeGateway, finished, goodKey } from '../../api/test/fake-gateway.ts'
+import { waitFor } from '../../testing/test/waits.ts'
 import { serve } from '../src/index.ts'
 import { rawCall, sleep, until } from './raw.ts'
 import { batchesOf, start, stream } from './running.ts'
@@ -101,8 +102,7 @@ describe('the upgrade', () => {
       const { socket } = await openWebSocket(url, bearer)
       expect(await upgradeStatus(url, bearer)).toMatchObject({ status, code, headers: { 'retry-after': '5' } })
       socket.terminate()
-      await sleep(50)
-      expect(await upgradeStatus(url, bearer)).toMatchObject({ status: 101 })
+      await waitFor(async () => expect(await upgradeStatus(url, bearer)).toMatchObject({ status: 101 }))
     }
   })
 

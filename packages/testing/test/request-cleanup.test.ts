@@ -10,6 +10,7 @@ import { memoryStorage } from '@signalbox/storage-memory'
 import { afterEach, expect, test } from 'vitest'
 import { sse } from '../src/answers/index.ts'
 import { acts, chaosProvider, defaultText, fakeClock, scriptedProvider, testGateway } from '../src/index.ts'
+import { waitFor } from './waits.ts'
 
 // However a request ends, nothing remains: no hold, no slot, no connection, and one usage record.
 
@@ -58,8 +59,7 @@ test('a reply that is not read to its end is settled at the deadline', async () 
   const { gateway, caller, books } = await testbed({ providers: [provider] })
   const reply = gateway.infer(request(gateway, { gateway: { routing: { deadline_ms: 300 } } }), { caller })
   await reply.committed
-  await new Promise(resolve => setTimeout(resolve, 600))
-  expect(await books()).toEqual(clean('abandoned'))
+  await waitFor(async () => expect(await books()).toEqual(clean('abandoned')))
 })
 
 test('closing the gateway settles unread replies too', async () => {

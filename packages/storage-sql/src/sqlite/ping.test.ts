@@ -2,6 +2,7 @@ import { renameSync, statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { allSettled, promised } from '@signalbox/storage/awaitable'
 import { expect, onTestFinished, test } from 'vitest'
+import { waitFor } from '../../../testing/test/waits.ts'
 import { temporaryFile } from '../../test/temporary-file.ts'
 import { sqliteStorage } from '../sqlite.ts'
 import { findEngine } from './engine.ts'
@@ -44,8 +45,7 @@ test('a SQLite ping fails while writes wait for another process', async () => {
   onTestFinished(() => other.close())
   other.exec('BEGIN IMMEDIATE')
   const written = storage.ledger.credit({ id: 'c', account: 'a', amount: 5, at: 1 })
-  await new Promise(resolve => setTimeout(resolve, 1_300))
-  await expect(storage.ping()).rejects.toThrow('another process has held the write lock')
+  await waitFor(() => expect(Promise.resolve(storage.ping())).rejects.toThrow('another process has held the write lock'))
   other.exec('COMMIT')
   await written
   await storage.ping()

@@ -10,7 +10,7 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { json } from '../../src/chaos/acts.ts'
 import { chaosProvider, fakeClock, testGateway } from '../../src/index.ts'
 import { describeWith, postgresUrl } from '../services.ts'
-import { waitUntil } from '../waits.ts'
+import { waitFor, waitUntil } from '../waits.ts'
 
 // What a user of an app may try against the gateway that the app embeds, and against the app's other users.
 
@@ -100,12 +100,13 @@ for (const [describeHere, name, makeStorage] of stores)
         await clock.advance(86_400_000)
       }
       // The search runs in the background.
-      await new Promise(resolve => setTimeout(resolve, 300))
-      const names = await storage.ledger.accounts({ prefix: 'budget:other:', limit: 10_000 })
-      const dated = names.filter(name => /:\d{4}-\d\d-\d\d$/.test(name))
-      expect(names.length - dated.length).toBe(2 * users.length)
-      expect(dated.length).toBeGreaterThan(0)
-      expect(dated.length).toBeLessThanOrEqual((users.length + 2) * 9)
+      await waitFor(async () => {
+        const names = await storage.ledger.accounts({ prefix: 'budget:other:', limit: 10_000 })
+        const dated = names.filter(name => /:\d{4}-\d\d-\d\d$/.test(name))
+        expect(names.length - dated.length).toBe(2 * users.length)
+        expect(dated.length).toBeGreaterThan(0)
+        expect(dated.length).toBeLessThanOrEqual((users.length + 2) * 9)
+      })
       // Had the accounts in total gone, the users would have room again.
       const ends: string[] = []
       for (let n = 0; n < 90 && ends.at(-1) !== 'budget_exceeded'; n++)
