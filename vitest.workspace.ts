@@ -39,11 +39,12 @@ process.env.NODE_COMPILE_CACHE ??= new URL('node_modules/.cache/compile', import
 const heavyFiles = ['packages/testing/test/fault*.test.ts', 'packages/testing/test/agents-matrix.test.ts']
 
 const services = 'packages/testing/test/services-setup.ts'
+const programs = 'packages/testing/test/programs-setup.ts'
 
 /** Tests that start processes and databases, and wait for them more than they compute. They start first, and what computes fills the gaps. */
 const processFiles = [
   'packages/testing/test/storage-faults/*.test.ts',
-  ...['adapters', 'getting-started', 'installs', 'item-references', 'kill', 'runtimes', 'web-socket-runtimes'].map(
+  ...['adapters', 'end-users-processes', 'getting-started', 'installs', 'item-references', 'kill', 'runtimes', 'web-socket-runtimes'].map(
     name => `packages/testing/test/${name}{,.long}.test.ts`,
   ),
 ]
@@ -70,7 +71,7 @@ const usualGroups: readonly TestGroup[] = [
     name: '1 processes',
     packages: waitingPackages,
     files: [...processFiles, 'examples/**/*.test.ts'],
-    globalSetup: ['packages/cli/test/bundle.ts', services],
+    globalSetup: [programs, services],
   },
   ...(isLongRun ? [{ name: '2 faults', files: heavyFiles, isolate: true }] : []),
   { name: '3 packages', packages: otherPackages, exclude: [...(isLongRun ? heavyFiles : []), ...processFiles], globalSetup: [services] },
@@ -86,7 +87,7 @@ const alsoRecorded = [
 
 const groupsOfRun: Readonly<Record<string, readonly TestGroup[]>> = {
   timing: [{ name: 'timing', files: [timingFiles], isolate: true }],
-  recorded: [{ name: 'recorded', files: [recordedFiles, ...alsoRecorded], globalSetup: ['packages/cli/test/bundle.ts'] }],
+  recorded: [{ name: 'recorded', files: [recordedFiles, ...alsoRecorded], globalSetup: [programs] }],
 }
 
 const groups = groupsOfRun[run ?? ''] ?? usualGroups

@@ -75,7 +75,7 @@ function run({
   timeoutMs = defaultTimeoutMs,
 }: LaunchOptions & { readonly folder: string }): Launched {
   writeConfig(folder, config)
-  const child = spawn(process.execPath, [inject('serverScript'), ...args], {
+  const child = spawn(process.execPath, [inject('programs').server, ...args], {
     cwd: folder,
     env: { PATH: process.env.PATH ?? '', PORT: '0', NODE_COMPILE_CACHE: compileCache, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -7,7 +7,7 @@ import { newFolder } from './launch.ts'
 const launcher = `
 process.title = 'npm exec pnpm@12 start'
 const { spawn } = require('node:child_process')
-const child = spawn(process.execPath, [${JSON.stringify(inject('serverScript'))}], { stdio: ['ignore', 'inherit', 'inherit'] })
+const child = spawn(process.execPath, [${JSON.stringify(inject('programs').server)}], { stdio: ['ignore', 'inherit', 'inherit'] })
 process.stdout.write('pid ' + child.pid + '\\n')
 setInterval(() => {}, 1000)
 `

@@ -1,8 +1,5 @@
 import { writeSync } from 'node:fs'
 import type { Storage, UsageRow } from '@signalbox/storage'
-import { libsqlStorage } from '../src/libsql.ts'
-import { postgresStorage } from '../src/postgres.ts'
-import { sqliteStorage } from '../src/sqlite.ts'
 
 // Run as a process of its own by processes.test.ts and postgres-processes.test.ts: `node child.ts <task> <path> <name>`, where the
 // path is a file, `file:` and a file for libSQL, or a connection string of PostgreSQL with the schema after `#`. Prints what was
@@ -38,11 +35,13 @@ const usageRow = (id: string): UsageRow => ({
 })
 
 const [url = '', schema = ''] = path.split('#')
-const openUrl: Readonly<Record<string, () => Storage>> = {
-  'postgres:': () => postgresStorage(url, { schema, clock: 'caller' }),
-  'file:': () => libsqlStorage({ url }),
+/** Each loads its driver when it is used: that takes most of a start. */
+const openUrl: Readonly<Record<string, () => Promise<Storage>>> = {
+  'postgres:': async () => (await import('../src/postgres.ts')).postgresStorage(url, { schema, clock: 'caller' }),
+  'file:': async () => (await import('../src/libsql.ts')).libsqlStorage({ url }),
 }
-const storage = (openUrl[/^\w+:/.exec(url)?.[0] ?? ''] ?? (() => sqliteStorage(path)))()
+const openFile = async (): Promise<Storage> => (await import('../src/sqlite.ts')).sqliteStorage(path)
+const storage = await (openUrl[/^\w+:/.exec(url)?.[0] ?? ''] ?? openFile)()
 
 /** Requests for ever, sixteen at a time, until killed. */
 async function work(): Promise<void> {

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { resolve } from 'node:path'
 import { makeSecret } from '@signalbox/core/access'
 import { createGateway } from '@signalbox/gateway'
 import { simulated } from '@signalbox/providers'
@@ -32,8 +31,7 @@ describePostgres('several processes', () => {
   let urls: readonly string[] = []
 
   const start = async (): Promise<string> => {
-    const script = resolve(import.meta.dirname, 'end-user-child.ts')
-    const args = ['--conditions=signalbox-source', script, postgresUrl, schema, String(limit)]
+    const args = [inject('programs')['end-user'], postgresUrl, schema, String(limit)]
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
     children.push(child)
     const line = await new Promise<string>((done, fail) => {

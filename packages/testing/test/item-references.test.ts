@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { createOpenAI } from '@ai-sdk/openai'
 import type { ClaimMemory } from '@signalbox/core/runtime'
 import { clientDialects, responsesProvider } from '@signalbox/dialects'
@@ -393,8 +393,7 @@ async function temporaryFile(): Promise<string> {
 }
 
 async function startServer(file: string): Promise<{ readonly url: string; readonly secret: string }> {
-  const script = resolve(import.meta.dirname, 'item-server-child.ts')
-  const child = spawn(process.execPath, ['--conditions=signalbox-source', script, file], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [inject('programs')['item-server'], file], { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill('SIGKILL'))
   const line = await new Promise<string>((done, fail) => {
     child.stdout.once('data', (data: Buffer) => done(data.toString()))

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { afterAll, expect, inject, test } from 'vitest'
@@ -15,9 +15,7 @@ interface Told {
 }
 
 async function start(file: string): Promise<Told & { readonly kill: () => Promise<void> }> {
-  const child = spawn(process.execPath, ['--conditions=signalbox-source', resolve(import.meta.dirname, 'kill-child.ts'), file], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const child = spawn(process.execPath, [inject('programs').kill, file], { stdio: ['ignore', 'pipe', 'inherit'] })
   const gone = new Promise<void>(done => child.once('exit', () => done()))
   const line = await new Promise<string>((done, fail) => {
     child.stdout.once('data', (data: Buffer) => done(data.toString()))

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { createGateway } from '@signalbox/gateway'
 import { simulated } from '@signalbox/providers'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
-import { expect, onTestFinished } from 'vitest'
+import { expect, inject, onTestFinished } from 'vitest'
 import { models } from './fixture.ts'
 
 const credit = 1_000_000_000_000
@@ -39,8 +39,7 @@ export async function newFile(): Promise<{ readonly file: string; readonly secre
 }
 
 export async function startChild(file: string, { speed, busyTimeoutMs }: ChildOptions): Promise<Child> {
-  const program = join(import.meta.dirname, 'child.ts')
-  const args = ['--conditions=signalbox-source', program, file, String(speed), String(busyTimeoutMs)]
+  const args = [inject('programs')['storage-faults'], file, String(speed), String(busyTimeoutMs)]
   const child: ChildProcessWithoutNullStreams = spawn(process.execPath, args)
   let complaints = ''
   child.stderr.on('data', data => {
