@@ -159,7 +159,7 @@ test('a stream whose client disconnects is settled soon, and leaves no hold', as
   })
 })
 
-const race = inject('isLongRun') ? { requests: 1_000, affordable: 333 } : { requests: 150, affordable: 50 }
+const race = inject('isLongRun') ? { requests: 1_000, affordable: 333 } : { requests: 75, affordable: 25 }
 
 test(`two Workers at once admit ${race.affordable} of ${race.requests} requests on the credit for them`, async () => {
   const { ask, kept } = start(newFolder(), race.affordable * tokens)

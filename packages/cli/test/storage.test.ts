@@ -177,7 +177,7 @@ describePostgres('PostgreSQL', () => {
     },
   )
 
-  const all = inject('isLongRun') ? { workers: 4, requests: 1_000, affordable: 333 } : { workers: 2, requests: 200, affordable: 67 }
+  const all = inject('isLongRun') ? { workers: 4, requests: 1_000, affordable: 333 } : { workers: 2, requests: 120, affordable: 40 }
 
   test(`${all.workers} workers admit exactly ${all.affordable} of ${all.requests} requests on the credit for them`, async () => {
     const schema = newSchema()

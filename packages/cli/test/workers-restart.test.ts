@@ -28,13 +28,14 @@ const modelsOf = ({ url, key }: WorkersListening): Promise<string> =>
     }).on('error', reject)
   })
 
+const connections = inject('isLongRun') ? 16 : 8
 const operators = inject('isLongRun') ? ['second', 'third', 'fourth'] : ['second']
 
 test('SIGHUP under load: no request fails, and each restart reads the config again', async () => {
   const folder = newFolder()
   const base = meteredConfig(await meteredUpstream({ streamMs: 300 }))
   const server = await workersListening(2, { folder, config: { ...base, owned_by: 'first' } })
-  const running = load(server, 16)
+  const running = load(server, connections)
   await waitUntil(() => running.count() > 50)
   for (const operator of operators) {
     writeConfig(folder, { ...base, owned_by: operator })

@@ -7,7 +7,7 @@ import { namedStorage, openStorage } from '../src/storage.ts'
 import { type Asking, failing, linesOf, look, newFolder, stop } from './launch.ts'
 import { adminKey, clientAgent, cost, countOutcomes, meteredConfig, meteredUpstream, post, workersListening } from './workers.ts'
 
-const all = inject('isLongRun') ? { workers: 4, requests: 1_000, affordable: 333 } : { workers: 2, requests: 300, affordable: 100 }
+const all = inject('isLongRun') ? { workers: 4, requests: 1_000, affordable: 333 } : { workers: 2, requests: 150, affordable: 50 }
 
 describe('several workers', () => {
   test(`admit exactly ${all.affordable} of ${all.requests} requests on the credit for them`, async () => {

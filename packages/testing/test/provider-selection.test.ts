@@ -71,7 +71,7 @@ describe('the called provider', () => {
 
   test('is the best of two new offers, at any rate of requests', async () => {
     const shares: number[] = []
-    for (const perSecond of [1, 2, 3, 5, 7, 8]) {
+    for (const perSecond of inject('isLongRun') ? [1, 2, 3, 5, 7, 8] : [1, 3, 8]) {
       const clock = startClock()
       const [best, other] = [moody('best', clock), moody('other', clock)]
       const scene = await openScene({ clock, providers: [best, other], offers: [offerOf(best, cheap), offerOf(other, dear)] })
@@ -122,7 +122,7 @@ describe('the called provider', () => {
         }
       })
       const scene = await openScene({ clock, providers, offers: providers.map(each => offerOf(each)), seed })
-      const answers = await scene.load(4, 90)
+      const answers = await scene.load(4, inject('isLongRun') ? 90 : 40)
       return { providers: answers.map(({ provider }) => provider), asked: providers.map(({ calls }) => calls.length) }
     }
     expect(await run(3)).toEqual(await run(3))
