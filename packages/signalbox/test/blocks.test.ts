@@ -20,7 +20,7 @@ test('all code blocks, and each `@example` of a docstring beside its file, compi
   const wrongBlock = { place: 'docs/wrong.md:1', page: '', file: undefined, language: 'ts', use: 'run', reason: '', code } as const
   const wrongExample = {
     place: 'options.ts:1',
-    file: resolve(import.meta.dirname, '../../core/src/wrong-options.ts'),
+    file: resolve(import.meta.dirname, '../../gateway/src/wrong-options.ts'),
     code: "import { type GatewayOptions } from './options.ts'\nexport const example: GatewayOptions['strategies'] = { thrifty: ({ cost, failure }) => cost }\n",
   }
   expect(compile([...blocks, wrongBlock], [...examples, wrongExample])).toEqual([
