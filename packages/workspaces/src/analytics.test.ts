@@ -202,3 +202,27 @@ test.each(['resp_', 'chatcmpl-', 'msg_'])('a request is also found by the id of 
   expect((await analytics.request(`${prefix}01a202964e337485a605e8f8996b2dfa`)).id).toBe('01a20296-4e33-7485-a605-e8f8996b2dfa')
   expect(await codeOf(analytics.request(`${prefix}01a202964e337485a605e8f8996b2dfb`))).toBe('resource_not_found')
 })
+
+test.each([
+  ['hour', 1, 1, 21],
+  ['day', 30, 3, 3],
+] as const)('groups are read for at most so much time at once: by %s, %i days', async (interval, days, everyDays, reads) => {
+  const rows = Array.from({ length: 20 }, (_, at) => row(`r${at}`, { at: row('').at - at * everyDays * day, model: `m${at % 3}` }))
+  const made = await createFixture()
+  for (const each of rows) await made.storage.usage.append(each)
+  made.now.ms += 1_000
+  const ranges: number[] = []
+  const totals: typeof made.storage.usage.totals = query => {
+    if (query.interval) ranges.push(query.to - query.from)
+    return made.storage.usage.totals(query)
+  }
+  const { gateway, now } = await createFixture({ ...made, storage: { ...made.storage, usage: { ...made.storage.usage, totals } } })
+  const { analytics } = gateway.workspaces('w')
+  const from = now.ms - (19 * everyDays + 0.5) * day
+  const series = await analytics.trends({ interval, groupBy: 'model', from })
+  expect(Math.max(...ranges)).toBeLessThanOrEqual(days * day)
+  expect(ranges.length).toBe(reads)
+  expect(Object.fromEntries(series.map(({ group, points }) => [group, points.length]))).toEqual({ m0: 7, m1: 7, m2: 6 })
+  const [{ points } = { points: [] }] = series
+  expect(points.map(({ start }) => start)).toEqual(points.map(({ start }) => start).toSorted((a, b) => a - b))
+})

@@ -98,6 +98,7 @@ const maxPoints = 1_000
 
 export function analyticsOf({ ports, workspaceId }: WorkspaceContext): Analytics {
   const { usage } = ports.storage
+  const { reports } = ports
   const usageQueryOf = (query: AnalyticsQuery): UsageQuery => rangeOf(query, workspaceId, ports.clock.now())
   const request = async (id: string): Promise<UsageRow> => {
     const find = (key: string): Awaitable<UsageRow | undefined> => orStoreDown(() => usage.find(workspaceId, key))
@@ -109,25 +110,34 @@ export function analyticsOf({ ports, workspaceId }: WorkspaceContext): Analytics
     request,
     async summary(query = {}) {
       const range = usageQueryOf(query)
-      const [total] = await orStoreDown(() => usage.totals(range))
+      const [total] = await reports.run(workspaceId, () => orStoreDown(() => usage.totals(range)), { isFirst: true })
       return { from: range.from, to: range.to, ...summaryOf(total) }
     },
     async trends({ interval = 'day', groupBy, top = maxGroups, ...query } = {}) {
       const range = usageQueryOf(query)
       if (interval === 'hour' && range.to - range.from > (maxPoints * dayMs) / 24)
         throw invalidValue('interval', interval, `\`day\` for more than ${Math.floor(maxPoints / 24)} days`)
-      if (groupBy === undefined) return seriesOf(await orStoreDown(() => usage.totals({ ...range, interval })))
-      const group = groupings[groupBy]
-      // One group more than returned shows whether there are more. If so, each group is read separately: there may be a million users.
-      const found = await orStoreDown(() => usage.totals({ ...range, ...group.query, top: top + 1 }))
-      if (found.length <= top) return seriesOf(await orStoreDown(() => usage.totals({ ...range, ...group.query, interval })), group)
-      const largest = [...found].sort((a, b) => b.cost - a.cost || b.requests - a.requests).slice(0, top)
-      const series: Series[] = []
-      for (const { group: name = '' } of largest) {
-        const only = { ...range, ...group.query, [group.filter]: name, interval }
-        series.push(...seriesOf(await orStoreDown(() => usage.totals(only)), group))
+      const totals = (query: TotalsQuery, isFirst = false) =>
+        reports.run(workspaceId, () => orStoreDown(() => usage.totals(query)), { isFirst })
+      const group = groupBy && groupings[groupBy]
+      const collected = collectSeries(group)
+      const read = async (query: TotalsQuery): Promise<void> => {
+        const found = await totals(query, !group)
+        await reports.run(workspaceId, () => found.forEach(collected.add))
       }
-      return series
+      if (!group) {
+        await read({ ...range, interval })
+        return collected.series()
+      }
+      // One group more than returned shows whether there are more. If so, each group is read separately: there may be a million users.
+      const found = await totals({ ...range, ...group.query, top: top + 1 }, true)
+      if (found.length <= top) {
+        for (const part of partsOf(range, interval)) await read({ ...part, ...group.query, interval })
+        return collected.series()
+      }
+      const largest = [...found].sort((a, b) => b.cost - a.cost || b.requests - a.requests).slice(0, top)
+      for (const { group: name = '' } of largest) await read({ ...range, ...group.query, [group.filter]: name, interval })
+      return collected.series()
     },
     async requests({ after, limit = 100, ...query } = {}) {
       const range = usageQueryOf(query)
@@ -140,14 +150,15 @@ export function analyticsOf({ ports, workspaceId }: WorkspaceContext): Analytics
     },
     async count(query, most) {
       const range = usageQueryOf(query)
-      return orStoreDown(() => usage.count({ ...range, limit: most }))
+      return reports.run(workspaceId, () => orStoreDown(() => usage.count({ ...range, limit: most })), { isFirst: true })
     },
     async *pages(query, most) {
       const range = usageQueryOf(query)
       let after: string | undefined
       for (let left = most; left > 0; ) {
         const limit = Math.min(left, rowsAtOnce)
-        const rows = await orStoreDown(() => usage.list({ ...range, limit, ...(after !== undefined && { after }) }))
+        const page = { ...range, limit, ...(after !== undefined && { after }) }
+        const rows = await reports.run(workspaceId, () => orStoreDown(() => usage.list(page)), { isFirst: after === undefined })
         if (rows.length > 0) yield rows
         if (rows.length < limit) return
         after = rows.at(-1)?.id
@@ -244,17 +255,33 @@ const groupings: Readonly<Record<GroupBy, GroupSpec>> = {
 /** Maximum series in a response. */
 const maxGroups = 100
 
-function seriesOf(
-  totals: readonly UsageTotal[],
-  { query: { groupPrefix = '' } }: Pick<GroupSpec, 'query'> = { query: {} },
-): readonly Series[] {
+/** The series of totals, which are added in the order of their intervals. */
+function collectSeries({ query: { groupPrefix = '' } }: Pick<GroupSpec, 'query'> = { query: {} }) {
   const points = new Map<string | undefined, Series['points'][number][]>()
-  for (const total of totals) {
-    const series = points.get(total.group) ?? []
-    points.set(total.group, series)
-    series.push({ start: total.start ?? 0, ...summaryOf(total) })
+  return {
+    add(total: UsageTotal): void {
+      const series = points.get(total.group) ?? []
+      points.set(total.group, series)
+      series.push({ start: total.start ?? 0, ...summaryOf(total) })
+    },
+    series: (): readonly Series[] =>
+      Array.from(points, ([group, each]) => ({ ...(group !== undefined && { group: group.slice(groupPrefix.length) }), points: each })),
   }
-  return Array.from(points, ([group, each]) => ({ ...(group !== undefined && { group: group.slice(groupPrefix.length) }), points: each }))
+}
+
+/** Days that are read in one step, if there is a total for each group in each interval. */
+const daysAtOnce = { hour: 1, day: 30 } as const
+
+/** The parts of a time range, each of whole intervals. */
+function partsOf(range: UsageQuery, interval: 'hour' | 'day'): readonly UsageQuery[] {
+  const partMs = daysAtOnce[interval] * dayMs
+  const parts: UsageQuery[] = []
+  for (let { from } = range; from < range.to; ) {
+    const to = Math.min(range.to, (Math.floor(from / partMs) + 1) * partMs)
+    parts.push({ ...range, from, to })
+    from = to
+  }
+  return parts
 }
 
 const rangeFields = {

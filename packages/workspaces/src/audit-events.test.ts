@@ -80,3 +80,25 @@ test('events are filtered by name, actor and time, newest first', async () => {
   expect(await found({ from: now.ms })).toEqual([{ log_retention_days: 40 }])
   expect(await found({ to: now.ms, event: 'settings.updated' })).toEqual([{ log_retention_days: 30 }])
 })
+
+test('a workspace reads one page of its chain at a time, however many verify it', async () => {
+  const storage = memoryStorage()
+  const { gateway } = await createFixture({ storage })
+  for (let days = 1; days <= 600; days++) await gateway.workspaces('w').settings.update({ logRetentionDays: 30 + (days % 2) })
+  let reading = 0
+  let most = 0
+  let pages = 0
+  const chain: typeof storage.audit.chain = async (...query) => {
+    pages += 1
+    reading += 1
+    most = Math.max(most, reading)
+    await new Promise(resolve => setImmediate(resolve))
+    reading -= 1
+    return storage.audit.chain(...query)
+  }
+  const watched = await createFixture({ storage: { ...storage, audit: { ...storage.audit, chain } } })
+  const { auditEvents } = watched.gateway.workspaces('w')
+  const verified = await Promise.all(Array.from({ length: 5 }, () => auditEvents.verify()))
+  expect(verified.map(({ valid, checked }) => [valid, checked])).toEqual(Array(5).fill([true, 601]))
+  expect([pages, most]).toEqual([10, 1])
+})

@@ -30,8 +30,12 @@ export const auditEventsOf = (context: WorkspaceContext): AuditEvents => {
   }
 }
 
-async function verify({ ports: { storage, records, anchors }, workspaceId }: WorkspaceContext): Promise<AuditVerification> {
-  const walk = walker(storage.audit, workspaceId)
+async function verify(context: WorkspaceContext): Promise<AuditVerification> {
+  const {
+    ports: { records, anchors },
+    workspaceId,
+  } = context
+  const walk = walker(context)
   let seen: number | undefined
   for (;;) {
     // The anchor is read before the rows: rows written meanwhile make the chain longer than the anchor says, and are verified in another
@@ -60,17 +64,27 @@ interface Walked {
 }
 
 /** Verifies the rows not verified yet, up to the newest. */
-function walker(audit: WorkspaceContext['ports']['storage']['audit'], workspaceId: string): () => Promise<Walked> {
+function walker({ ports, workspaceId }: WorkspaceContext): () => Promise<Walked> {
+  const { reports } = ports
+  const { audit } = ports.storage
   let last: AuditRow | undefined
   let checked = 0
+  let isFirst = true
+  const verifyRows = async (rows: readonly AuditRow[]): Promise<AuditRow | undefined> => {
+    for (const row of rows) {
+      checked += 1
+      if (!(await follows(row, last, audit.forgets === true))) return row
+      last = row
+    }
+    return undefined
+  }
   return async () => {
     for (;;) {
-      const rows = await orStoreDown(() => audit.chain(workspaceId, { after: last?.place ?? 0, limit: rowsAtOnce }))
-      for (const row of rows) {
-        checked += 1
-        if (!(await follows(row, last, audit.forgets === true))) return { last, checked, broken: row }
-        last = row
-      }
+      const read = () => orStoreDown(() => audit.chain(workspaceId, { after: last?.place ?? 0, limit: rowsAtOnce }))
+      const rows = await reports.run(workspaceId, read, { isFirst })
+      isFirst = false
+      const broken = await reports.run(workspaceId, () => verifyRows(rows), { isBusy: true })
+      if (broken) return { last, checked, broken }
       if (rows.length < rowsAtOnce) return { last, checked }
     }
   }

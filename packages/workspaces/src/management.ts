@@ -3,13 +3,14 @@ import type { CommitWithAudit } from './change.ts'
 import { boundsCheckOf, secretCheckOf } from './check-bounds.ts'
 import { createCommitWithAudit } from './commit-with-audit.ts'
 import type { ManagementPorts } from './ports.ts'
+import { createReportTurns } from './report-turns.ts'
 import { type Workspaces, workspacesOf } from './workspaces.ts'
 
 export { keepByok } from './byok/byok.ts'
 
 /** The parts that management needs, created before its code is loaded. */
 export interface ManagementSetting
-  extends Omit<ManagementPorts, 'anchors' | 'commitWithAudit' | 'sessionGroups' | 'setUp' | 'isForSetup'>,
+  extends Omit<ManagementPorts, 'anchors' | 'reports' | 'commitWithAudit' | 'sessionGroups' | 'setUp' | 'isForSetup'>,
     Pick<AnchorPorts, 'ring' | 'isKeyed'> {}
 
 /** The code that a gateway loads when something is managed. */
@@ -27,6 +28,7 @@ const setupPatienceMs = 8_000
 export function openManagement({ ring, isKeyed, ...ports }: ManagementSetting): Management {
   const { storage, records, terms, clock, ids, logger } = ports
   const anchors = keepAnchors({ ring, isKeyed, clock, logger })
+  const reports = createReportTurns(clock)
   const commitPorts = {
     storage,
     records,
@@ -44,6 +46,7 @@ export function openManagement({ ring, isKeyed, ...ports }: ManagementSetting): 
       workspacesOf({
         ...ports,
         anchors,
+        reports,
         sessionGroups: new Map(),
         commitWithAudit: createCommitWithAudit({ ...commitPorts, patienceMs: setupPatienceMs }),
         setUp: () => undefined,
@@ -53,6 +56,7 @@ export function openManagement({ ring, isKeyed, ...ports }: ManagementSetting): 
       workspacesOf({
         ...ports,
         anchors,
+        reports,
         sessionGroups: new Map(),
         // The change may concern a resource that `setup` creates.
         commitWithAudit: async (...change) => {

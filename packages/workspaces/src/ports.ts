@@ -8,6 +8,7 @@ import type { Byok } from './byok/byok.ts'
 import type { Actor, CommitWithAudit } from './change.ts'
 import type { Directory } from './known-names.ts'
 import type { BillingOptions, Reloads } from './money/reloads.ts'
+import type { ReportTurns } from './report-turns.ts'
 
 /** The parts of a gateway that every resource of a workspace uses. */
 export interface ManagementPorts {
@@ -18,6 +19,7 @@ export interface ManagementPorts {
   readonly sessionGroups: Map<string, SessionGroup>
   /** Where the audit chains end. */
   readonly anchors: AuditAnchors
+  readonly reports: ReportTurns
   readonly terms: WorkspacePolicies
   readonly authenticator: Authenticator
   readonly refusals: KeyRefusals

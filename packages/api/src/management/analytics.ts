@@ -5,7 +5,7 @@ import type { Call, WorkspaceRoute } from '../route.ts'
 import { seriesView, summaryReply } from './replies/analytics.ts'
 import { replyOf } from './replies/reply-table.ts'
 import { filters, queryOf } from './requests.ts'
-import { reading } from './rows.ts'
+import { reporting } from './rows.ts'
 
 const analyticsPath = '/v1/workspaces/:workspace_id/analytics'
 
@@ -13,7 +13,7 @@ const groups = { model: 'model', provider: 'provider', api_key: 'key', user: 'us
 
 export const analyticsRoutes: readonly WorkspaceRoute[] = [
   {
-    ...reading,
+    ...reporting,
     path: `${analyticsPath}/summary`,
     client: 'analytics.summary',
     needs: ['usage:read'],
@@ -23,7 +23,7 @@ export const analyticsRoutes: readonly WorkspaceRoute[] = [
     handler: async (call, { analytics }) => json(replyOf(summaryReply, await analytics.summary(queryOf(call)))),
   },
   {
-    ...reading,
+    ...reporting,
     path: `${analyticsPath}/trends`,
     client: 'analytics.trends',
     needs: ['usage:read'],

@@ -5,7 +5,7 @@ import type { WorkspaceRoute } from '../route.ts'
 import { listed, pages } from './answers.ts'
 import { auditEventReply } from './replies/audit-event.ts'
 import { replyOf } from './replies/reply-table.ts'
-import { reading } from './rows.ts'
+import { reading, reporting } from './rows.ts'
 
 const auditEventsPath = '/v1/workspaces/:workspace_id/audit-events'
 
@@ -37,7 +37,7 @@ export const auditEventRoutes: readonly WorkspaceRoute[] = [
     },
   },
   {
-    ...reading,
+    ...reporting,
     path: `${auditEventsPath}/verify`,
     client: 'auditEvents.verify',
     needs: ['audit:read'],

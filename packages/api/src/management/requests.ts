@@ -6,7 +6,7 @@ import { listed, pagesByAnyId } from './answers.ts'
 import { exportRequests } from './export.ts'
 import { loggedRequestReply } from './replies/logged-request.ts'
 import { replyOf } from './replies/reply-table.ts'
-import { reading } from './rows.ts'
+import { reading, reporting } from './rows.ts'
 
 const requestsPath = '/v1/workspaces/:workspace_id/analytics'
 
@@ -53,7 +53,7 @@ export const requestRoutes: readonly WorkspaceRoute[] = [
     handler: async (call, { analytics }) => json(await analytics.routing(call.params.request_id ?? '')),
   },
   {
-    ...reading,
+    ...reporting,
     path: `${requestsPath}/export`,
     client: 'analytics.export',
     needs: ['usage:read'],
