@@ -1,4 +1,4 @@
-import { type CodeNames, withCodeNames } from '@signalbox/dialects/protocol'
+import { type CodeNames, roundUsd, withCodeNames } from '@signalbox/dialects/protocol'
 import type { GatewayOptions } from '@signalbox/gateway'
 import type { ServeOptions } from '@signalbox/node-http'
 import { type Config, gatewayLimits, serverLimits, webSocketLimits } from './schema.ts'
@@ -10,7 +10,7 @@ export const gatewayOptions = ({ workers, limits, timeouts, ...config }: Config)
   ownedBy: config.owned_by,
   strategy: config.strategy,
   hedge: config.hedge,
-  ...(config.hedge_max_cost_usd !== undefined && { hedgeMaxCost: config.hedge_max_cost_usd }),
+  ...(config.max_hedge_cost_usd !== undefined && { maxHedgeCost: roundUsd(config.max_hedge_cost_usd) }),
   decisionLog: config.decision_log,
   // The next request of a conversation may reach another worker.
   storedItems: config.stored_items && { store: hasPrimary({ workers }), ...withCodeNames(config.stored_items) },

@@ -211,7 +211,7 @@ export const configSchema = section({
   hedge: trueOrFalse()
     .default(false)
     .describe('Whether a second provider may be called while the first is silent, where a request does not say ([hedging](routing.md))'),
-  hedge_max_cost_usd: amountInUsd('US dollars', 1_000_000)
+  max_hedge_cost_usd: amountInUsd('US dollars', 1_000_000)
     .exactOptional()
     .describe('Maximum expected cost of such a second call. Default: any'),
   decision_log: either('`false`, or an object of keep, share, store', z.literal([false]), decisionLogFields)

@@ -19,7 +19,7 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   [
     'an unknown field',
     { prot: 1 },
-    '`prot` is not a known field; known fields are host, port, workers, owned_by, cors_origins, storage, redis, admin_key, sealing_key, workspace, catalog, providers, tls, models, strategy, hedge, hedge_max_cost_usd, decision_log, stored_items, limits, web_sockets, timeouts, $schema.',
+    '`prot` is not a known field; known fields are host, port, workers, owned_by, cors_origins, storage, redis, admin_key, sealing_key, workspace, catalog, providers, tls, models, strategy, hedge, max_hedge_cost_usd, decision_log, stored_items, limits, web_sockets, timeouts, $schema.',
   ],
   ['the old name of a field', { operator: 'me' }, '`operator` is not a known field; it is `owned_by` now.'],
   [
@@ -46,8 +46,8 @@ const faults: readonly (readonly [trouble: string, config: unknown, line: string
   ],
   [
     'a wrong maximum of a hedge',
-    { hedge_max_cost_usd: '1' },
-    '`hedge_max_cost_usd` is "1"; it takes US dollars from 0 to 1000000, with at most 6 decimals.',
+    { max_hedge_cost_usd: '1' },
+    '`max_hedge_cost_usd` is "1"; it takes US dollars from 0 to 1000000, with at most 6 decimals.',
   ],
   [
     'a client certificate without its key',

@@ -11,7 +11,7 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   Server: ['host', 'port', 'workers', 'owned_by', 'cors_origins', 'admin_key', 'sealing_key', 'workspace', '$schema'],
   Storage: ['storage', 'redis'],
   Providers: ['providers', 'tls'],
-  'Models and routing': ['models', 'catalog', 'strategy', 'hedge', 'hedge_max_cost_usd', 'decision_log', 'stored_items'],
+  'Models and routing': ['models', 'catalog', 'strategy', 'hedge', 'max_hedge_cost_usd', 'decision_log', 'stored_items'],
   Limits: ['limits', 'web_sockets'],
   Timeouts: ['timeouts'],
 }

@@ -105,7 +105,7 @@ describe('the config', () => {
       ],
       strategy: 'cost',
       hedge: true,
-      hedge_max_cost_usd: 0.5,
+      max_hedge_cost_usd: 0.5,
       decision_log: { keep: 10, share: 0.5, store: 0 },
       stored_items: { store: true, ttl: 1_000, max_bytes: 2_000, max_total_bytes: 3_000 },
       limits: {

@@ -19,7 +19,7 @@ const optionTable: OptionTableOf<GatewayOptions> = {
   strategy: 'text',
   strategies: 'object',
   hedge: 'flag',
-  hedgeMaxCost: 'number',
+  maxHedgeCost: 'number',
   decisionLog: 'object or false',
   storedItems: 'object or false',
   seed: 'number',
@@ -81,12 +81,12 @@ export function checkOptions(options: GatewayOptions): void {
     throw new TypeError(`createGateway: \`storage\` is an object without stores; it takes ${required.storage}.`)
   checkProviders(options)
   checkKeys(options)
-  const { seed, hedgeMaxCost, retiredModels } = options
+  const { seed, maxHedgeCost, retiredModels } = options
   if (retiredModels !== undefined && retiredModels !== 'error' && retiredModels !== 'successor')
     throw new TypeError(`createGateway: \`retiredModels\` is "${retiredModels}"; it takes "error" or "successor".`)
   if (seed !== undefined && !Number.isSafeInteger(seed)) throw new TypeError(`createGateway: \`seed\` is ${seed}; it takes a whole number.`)
-  if (hedgeMaxCost !== undefined && !(hedgeMaxCost >= 0))
-    throw new TypeError(`createGateway: \`hedgeMaxCost\` is ${hedgeMaxCost}; it takes USD, 0 or more.`)
+  if (maxHedgeCost !== undefined && !(Number.isSafeInteger(maxHedgeCost) && maxHedgeCost >= 0))
+    throw new TypeError(`createGateway: \`maxHedgeCost\` is ${maxHedgeCost}; it takes whole microdollars, 0 or more, as in usd(0.5).`)
   const { workspace, ...limits } = options.limits ?? {}
   for (const [group, numbers] of Object.entries({ timeouts: options.timeouts, limits, 'limits.workspace': workspace })) {
     for (const [name, value] of Object.entries(numbers ?? {})) {

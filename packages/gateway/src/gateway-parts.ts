@@ -15,7 +15,7 @@ import type { Clock, Ids, Logger } from '@signalbox/core/runtime'
 import { expiredReads, keyRingOf } from '@signalbox/core/runtime'
 import type { Limits } from '@signalbox/core/upstream'
 import { makeSchemaCache } from '@signalbox/dialects/common'
-import type { AccountTier, Transport } from '@signalbox/dialects/protocol'
+import { type AccountTier, type Transport, toUsd } from '@signalbox/dialects/protocol'
 import { createDynamicRouter, randomSeed } from '@signalbox/router'
 import { decisionLogLimits } from '@signalbox/router/decision-log'
 import type { Storage } from '@signalbox/storage'
@@ -145,7 +145,7 @@ function assembleRequests(
     trackCandidate: createCandidateTracker(routing.router),
     storedShare: logged === false ? 0 : (logged.store ?? defaultStored),
     hedge: options.hedge ?? false,
-    hedgeMaxCost: options.hedgeMaxCost ?? Number.POSITIVE_INFINITY,
+    maxHedgeCost: toUsd(options.maxHedgeCost ?? Number.POSITIVE_INFINITY),
     storage,
     clock,
     logger,

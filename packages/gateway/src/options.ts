@@ -57,8 +57,8 @@ export interface GatewayOptions<
    * the prompt that the slower provider accepted. Default: false.
    */
   readonly hedge?: boolean
-  /** Maximum expected cost of a hedged call in USD. Default: any. */
-  readonly hedgeMaxCost?: number
+  /** Maximum expected cost of a hedged call in microdollars, as in `usd(0.01)`. Default: any. */
+  readonly maxHedgeCost?: number
   /**
    * Which routing decisions are kept for `gateway.decisionLog`: `keep` decisions (default 1,000, at most 5 kB of memory each) of a `share`
    * of the requests (default 1, all). The usage row of each of those requests keeps a summary (the order, the attempts, the number of

@@ -131,6 +131,8 @@ const renamed: ReadonlyMap<string, string> = new Map([
   ['keptBytesPerWorkspace', 'maxHistoryBytesPerWorkspace'],
   ['keptBytesPerUser', 'maxHistoryBytesPerUser'],
   ['keptBytesTotal', 'maxHistoryBytesTotal'],
+  ['hedgeMaxCost', 'maxHedgeCost'],
+  ['hedgeMaxCostUsd', 'maxHedgeCostUsd'],
   ['onPlan', 'onRoute'],
   ['onCommit', 'onFirstContent'],
   ['onSettle', 'onFinish'],

@@ -1,3 +1,4 @@
+import { usd } from '@signalbox/gateway'
 import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import { describe, expect, test } from 'vitest'
 import type { Act } from '../src/index.ts'
@@ -185,7 +186,7 @@ describe('no hedge is made', () => {
   })
 
   test('that would cost more than the operator allows', async () => {
-    expect([await silent({ hedgeMaxCost: 0.000_001 }, hedge), await silent({ hedgeMaxCost: 1 }, hedge)]).toEqual([0, 1])
+    expect([await silent({ maxHedgeCost: usd(0.000_001) }, hedge), await silent({ maxHedgeCost: usd(1) }, hedge)]).toEqual([0, 1])
   })
 
   test('if the client allows no other provider', async () => {
@@ -204,7 +205,7 @@ describe('a plan', () => {
 
   test('shows a hedge if one would be made: not above its cost limit, nor for the last candidate', async () => {
     expect(await shown({}, { hedge: true })).toEqual([true, false])
-    expect(await shown({ hedgeMaxCost: 0.000_001 }, { hedge: true })).toEqual([false, false])
+    expect(await shown({ maxHedgeCost: usd(0.000_001) }, { hedge: true })).toEqual([false, false])
     expect(await shown({}, {})).toEqual([false, false])
   })
 

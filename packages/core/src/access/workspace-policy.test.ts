@@ -113,7 +113,7 @@ test('a hedged call may cost at most what both the gateway and the workspace all
   const bounded = async (hedgeMaxExtraCost: number) => {
     const workspace = { body: { settings: { hedgeMaxExtraCost } } } as WorkspacePolicy['workspace']
     const policies = { of: () => Promise.resolve({ workspace, budgets: [], credentials: new Map() }) }
-    return (await runSteps(applyPolicy({ ...engine, policies, hedgeMaxCost: 0.5 }, request, { caller }))).hedgeMaxCost
+    return (await runSteps(applyPolicy({ ...engine, policies, maxHedgeCost: 0.5 }, request, { caller }))).maxHedgeCost
   }
   expect(await Promise.all([bounded(0.1), bounded(0), bounded(2)])).toEqual([0.1, 0, 0.5])
 })

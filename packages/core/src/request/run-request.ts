@@ -218,7 +218,7 @@ function callProviders(ports: RequestPorts, state: RequestState, admitted: Admit
     maxCalls: limits.attempts,
     isCeilingChosen: ceilingMs < usualMs,
     startedAt,
-    hedgeMaxCost: policed.hedgeMaxCost,
+    maxHedgeCost: policed.maxHedgeCost,
     policy: policed.policy,
     isLarge: state.options.isLarge === true,
     claimMemory: state.options.claimMemory,

@@ -26,7 +26,7 @@ export interface AttemptContext {
   /** Monotonic milliseconds. */
   readonly startedAt: number
   /** Maximum cost of a hedged call in USD. */
-  readonly hedgeMaxCost: number
+  readonly maxHedgeCost: number
   /** The policy of the workspace. */
   readonly policy: ByokWarningContext['policy']
   /** Whether the request is encoded with few copies. */

@@ -115,7 +115,7 @@ async function run(
           maxCalls: budget,
           isCeilingChosen: false,
           startedAt: clock.monotonic(),
-          hedgeMaxCost: 0,
+          maxHedgeCost: 0,
           policy: { credentials: new Map() },
           isLarge: false,
           attempts: { count: 0, discarded: [] },

@@ -41,6 +41,6 @@ test('a request with a hosted tool is not hedged, since the tool must not run tw
 
 test('a second call uses an offer that is free at once and costs no more than the limit', () => {
   const offer = (cost: number, waitMs: number) => ({ choice: { estimate: { cost }, waitMs } }) as SelectedOffer
-  const affords = (cost: number, waitMs: number) => affordsBeside({ hedgeMaxCost: 0.5 }, offer(cost, waitMs))
+  const affords = (cost: number, waitMs: number) => affordsBeside({ maxHedgeCost: 0.5 }, offer(cost, waitMs))
   expect([affords(0.5, 0), affords(0.51, 0), affords(0.1, 1), affords(0, 0)]).toEqual([true, false, false, true])
 })

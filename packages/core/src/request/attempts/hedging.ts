@@ -12,6 +12,6 @@ export const hedges = ({ hedge }: { readonly hedge: boolean }, { delivery, promp
 
 /** Whether an offer may be the second call of a hedge: it needs no wait and is within the operator's cost limit. */
 export const affordsBeside = (
-  { hedgeMaxCost }: { readonly hedgeMaxCost: number },
+  { maxHedgeCost }: { readonly maxHedgeCost: number },
   { choice: { estimate, waitMs } }: SelectedOffer,
-): boolean => waitMs <= 0 && estimate.cost <= hedgeMaxCost
+): boolean => waitMs <= 0 && estimate.cost <= maxHedgeCost

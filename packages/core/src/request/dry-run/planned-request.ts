@@ -51,7 +51,7 @@ export async function planRequest(
   originalRequest: InferenceRequest,
   { caller, claimMemory }: Pick<CallOptions, 'caller' | 'claimMemory'>,
 ): Promise<PlannedRequest> {
-  const { policy, request, planning, hedgeMaxCost } = await runSteps(applyPolicy(ports, originalRequest, { caller, claimMemory }))
+  const { policy, request, planning, maxHedgeCost } = await runSteps(applyPolicy(ports, originalRequest, { caller, claimMemory }))
   const { prompt } = request
   checkContent(prompt)
   const carried = await openCarried(request, caller, ports.ring)
@@ -61,7 +61,7 @@ export async function planRequest(
   const [first, ...others] = rankOffers(ports, { plan, request, inputTokens, caller })
   const fallbacks = request.routing.allow_fallbacks ? others : []
   const turns = [first, ...fallbacks]
-  const choice = (turn: SelectedOffer, at: number): PlannedChoice => plannedChoice(turn, turns[at + 1], hedgeMaxCost)
+  const choice = (turn: SelectedOffer, at: number): PlannedChoice => plannedChoice(turn, turns[at + 1], maxHedgeCost)
   return {
     ...plan,
     excluded: request.routing.allow_fallbacks ? plan.excluded : [...plan.excluded, ...others.map(forbidden)],
@@ -106,7 +106,7 @@ export function rankOffers(
 function plannedChoice(
   { candidate: { model, provider, offer }, choice }: SelectedOffer,
   next: SelectedOffer | undefined,
-  hedgeMaxCost: number,
+  maxHedgeCost: number,
 ): PlannedChoice {
   const { score, estimate, reason, waitMs, timeoutMs, hedgeAfterMs } = choice
   return {
@@ -118,7 +118,7 @@ function plannedChoice(
     why: reason,
     waitMs,
     timeoutMs,
-    ...(hedgeAfterMs !== undefined && next && affordsBeside({ hedgeMaxCost }, next) && { hedgeAfterMs }),
+    ...(hedgeAfterMs !== undefined && next && affordsBeside({ maxHedgeCost }, next) && { hedgeAfterMs }),
   }
 }
 

@@ -22,7 +22,7 @@ export interface PolicyPorts extends KeptItemPorts {
   readonly policies: Pick<WorkspacePolicies, 'of'>
   readonly planning: PlanInput
   /** Maximum cost of a hedged call in USD. */
-  readonly hedgeMaxCost: number
+  readonly maxHedgeCost: number
   /** Cache of recently used schemas in the form that providers accept. */
   readonly schemas: SchemaCache
   /** Changes a request after the defaults of its workspace have been applied. */
@@ -40,7 +40,7 @@ export interface PolicedRequest {
   readonly request: InferenceRequest
   readonly planning: PlanInput
   /** USD. */
-  readonly hedgeMaxCost: number
+  readonly maxHedgeCost: number
   /** Whether later requests may refer to the items of its response. */
   readonly keepsItems: boolean
 }
@@ -73,7 +73,7 @@ export function* applyPolicy(
     policy,
     request: withSchemas(prepared, ports.schemas),
     planning: planningUnder(ports.planning, policy, { defaulted: defaultedIn(originalRequest, policy), caller }),
-    hedgeMaxCost: Math.min(ports.hedgeMaxCost, settings?.hedgeMaxExtraCost ?? Number.POSITIVE_INFINITY),
+    maxHedgeCost: Math.min(ports.maxHedgeCost, settings?.hedgeMaxExtraCost ?? Number.POSITIVE_INFINITY),
     keepsItems,
   }
 }
