@@ -1,5 +1,5 @@
 import { chatClient, messagesClient, providerDialects } from '@signalbox/dialects'
-import type { InferenceRequest, JsonObject, Offer, Provider, Quirks } from '@signalbox/dialects/protocol'
+import type { InferenceRequest, JsonObject, Model, Offer, Provider, Quirks } from '@signalbox/dialects/protocol'
 import { describe, expect, test } from 'vitest'
 import { asking, candidateOf, price, questionOf } from '../../test/routing/routing-fixture.ts'
 import { filterCandidates } from './filter-candidates.ts'
@@ -178,5 +178,55 @@ describe('a Messages request that ends with the assistant', () => {
   test('is continued by every model if its response was paused', () => {
     const paused = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} }
     expect(whyNotAt(request({ role: 'assistant', content: [paused] }), 'messages', { noPrefill: true })).toBeUndefined()
+  })
+})
+
+describe('a model that a tool names', () => {
+  const dear: Model = { id: 'vendor/dear', aliases: ['dear'], offers: [{ provider: 'p', model: 'dear-1', api: 'chat', price }] }
+  const find = (name: string) => (name === 'vendor/dear' || name === 'dear' ? dear : undefined)
+  const chat = (fields: JsonObject) => chatClient.decodeRequest({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields })
+  const messages = (fields: JsonObject) =>
+    messagesClient.decodeRequest({ model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }], ...fields })
+  const image = { type: 'image_generation', model: 'dear-1' }
+  const added = [
+    { role: 'user', content: 'Hi' },
+    { type: 'additional_tools', role: 'developer', tools: [image] },
+  ]
+  const requests: readonly (readonly [string, InferenceRequest])[] = [
+    ['tools[0].model', messages({ tools: [{ type: 'advisor_20260301', name: 'advisor', model: 'dear-1' }] })],
+    ['tools[0].model', asking({ tools: [image] })],
+    ['tools[0].tools[0].model', asking({ tools: [{ type: 'namespace', name: 'g', tools: [image] }] })],
+    ['input[1].tools[0].model', asking({ input: added })],
+    ['tools[0].parameters.model', asking({ tools: [{ type: 'openrouter:image_generation', parameters: { model: 'dear-1' } }] })],
+    ['plugins[0].analysis_models[0]', chat({ plugins: [{ id: 'fusion', analysis_models: ['dear-1'] }] })],
+    ['extensions.plugins[0].model', chat({ extensions: { plugins: [{ id: 'web', model: 'dear-1' }] } })],
+    ['compound_custom.models.answering_model', chat({ compound_custom: { models: { answering_model: 'dear-1' } } })],
+    ['extensions.ranking.llmRanker.modelName', asking({ extensions: { ranking: { llmRanker: { modelName: 'dear-1' } } } })],
+  ]
+
+  test.each(requests)('is a model of the request: %s', (path, request) => {
+    const why = (demands: Demands) => {
+      const { excluded } = filterCandidates([candidateOf({})], questionOf(request, { demands, find }))
+      return excluded.map(({ code, param, reason }) => [code, param, reason.slice(0, reason.indexOf(' not allow'))])
+    }
+    const code = 'routing_constraint_unsatisfiable'
+    expect(why({ allowed_models: ['m'] })).toEqual([[code, path, "the workspace's settings do"]])
+    expect(why({ caller_models: ['m'] })).toEqual([[code, path, 'the session of the caller does']])
+    for (const name of ['dear', 'vendor/dear', 'dear-1'])
+      expect(why({ allowed_models: ['m', name], caller_models: ['m', name] })).toEqual([])
+    expect(why({})).toEqual([])
+  })
+
+  test('is allowed at the provider that sells an allowed model under that name', () => {
+    const question = questionOf(asking({ tools: [image] }), { demands: { allowed_models: ['m', 'dear'] }, find })
+    expect(filterCandidates([candidateOf({ provider: 'q' })], question).excluded).toMatchObject([{ param: 'tools[0].model' }])
+  })
+
+  test('is none where a schema, metadata or a function of the client has such a field', () => {
+    const named = asking({
+      tools: [{ type: 'function', name: 'f', parameters: { type: 'object', properties: { model: { type: 'string' } } } }],
+      metadata: { model: 'dear-1' },
+    })
+    expect(filterCandidates([candidateOf({})], questionOf(named, { demands: { allowed_models: ['m'] } })).excluded).toEqual([])
   })
 })

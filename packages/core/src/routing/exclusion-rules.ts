@@ -1,9 +1,10 @@
 import { bringsTools, unpricedToolOf } from '@signalbox/dialects/common'
-import type { Model } from '@signalbox/dialects/protocol'
 import { type DialectName, dialectFor, innerDialect } from '@signalbox/dialects/protocol'
+import { forbiddenToolModel, isNamedIn } from './allowed-models.ts'
+import { quoted } from './check-routing.ts'
 import type { NativeNeed } from './media-needs.ts'
 import { refusedMedia } from './media-rules.ts'
-import type { Needs, RoutingQuery } from './needs.ts'
+import { type Needs, type RoutingQuery, restrictsModels } from './needs.ts'
 import { dataPolicyOf, lacksAbility, maxInputTokensOf, mayOpenStored, meetsDataPolicy, priceAboveLimit, quirksOf } from './offer-facts.ts'
 import type { Candidate, ExclusionCode } from './plan.ts'
 
@@ -162,12 +163,23 @@ export const exclusionRules: readonly ExclusionRule[] = [
   },
   {
     code: 'routing_constraint_unsatisfiable',
-    applies: ({ demands }) => demands.allowed_models !== undefined || demands.caller_models !== undefined,
+    applies: ({ demands }) => restrictsModels(demands),
     excludes: ({ model }, { demands }) => !isNamedIn(model, demands.allowed_models) || !isNamedIn(model, demands.caller_models),
     reason: ({ model }, { demands }) =>
       isNamedIn(model, demands.allowed_models)
         ? 'the session of the caller does not allow the model'
         : "the workspace's settings do not allow the model",
+  },
+  {
+    code: 'routing_constraint_unsatisfiable',
+    param: (candidate, query) => forbiddenToolModel(candidate, query)?.path,
+    suggestion: 'Leave the model of the tool out, or name one that is allowed.',
+    applies: ({ demands, toolModels }) => toolModels.length > 0 && restrictsModels(demands),
+    excludes: (candidate, query) => forbiddenToolModel(candidate, query) !== undefined,
+    reason: (candidate, query) => {
+      const { path, name, by } = forbiddenToolModel(candidate, query) ?? {}
+      return `${by} not allow the model ${quoted(name ?? '')} that \`${path}\` names`
+    },
   },
   {
     code: 'routing_constraint_unsatisfiable',
@@ -243,7 +255,3 @@ const otherDialectReason = (native: NativeNeed | undefined, spoken: string): str
 
 const responsesOnlyReason = (native: NativeNeed | undefined): string =>
   `it is only available through POST /v1/responses, and \`${native?.param}\` is only supported by the dialect "${native?.dialect}"`
-
-/** Whether a list has a model's id or one of its aliases. True without a list. */
-const isNamedIn = ({ id, aliases = [] }: Model, names: readonly string[] | undefined): boolean =>
-  names === undefined || [id, ...aliases].some(name => names.includes(name))

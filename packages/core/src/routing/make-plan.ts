@@ -1,3 +1,4 @@
+import { namedModels } from '@signalbox/dialects/common'
 import { GatewayError } from '@signalbox/dialects/errors'
 import type { InferenceRequest, Model } from '@signalbox/dialects/protocol'
 import { isObject, originalOf } from '@signalbox/dialects/protocol'
@@ -5,7 +6,7 @@ import { candidateRanks } from './candidate-ranks.ts'
 import { type CandidateSources, type Candidates, candidatesOf } from './candidates.ts'
 import { checkRouting, quoted, unknownStrategy } from './check-routing.ts'
 import { filterCandidates, suitsSomeAccount } from './filter-candidates.ts'
-import { type Demands, needsOf, type RoutingQuery } from './needs.ts'
+import { type Demands, needsOf, type RoutingQuery, restrictsModels } from './needs.ts'
 import { noCandidatesError } from './no-candidates.ts'
 import type { Candidate, Excluded, Plan } from './plan.ts'
 import { maxDistance, preferenceDistance } from './rank-by-preference.ts'
@@ -47,13 +48,16 @@ export function makePlan(request: InferenceRequest, inputTokens: number, input: 
   if (models.length === 0 && retired[0]) throw retiredModelError(retired[0], paramOf(request, 0))
   const found = models.map(model => candidatesOf(model, input))
   const needs = needsOf(request, inputTokens)
+  const { demands = {} } = input
   const query: RoutingQuery = {
     needs,
     routing,
-    demands: input.demands ?? {},
+    demands,
     defaulted: input.defaulted,
     readsMedia: input.readsMedia ?? false,
     responsesOnly: needs.natives.length > 0 ? new Set(models.filter((_, at) => found[at]?.responsesOnly)) : noModels,
+    toolModels: restrictsModels(demands) ? namedModels(request.prompt) : noToolModels,
+    find: input.find,
   }
   const { eligible, excluded: sifted } = filterCandidates(allOf(found), query)
   const offline = missingOf(found, query, input.unusableKeys)
@@ -88,6 +92,7 @@ const isRetired = ({ status }: Model): boolean => status === 'retired'
 const noRetired: readonly Model[] = []
 
 const noModels: ReadonlySet<Model> = new Set()
+const noToolModels: RoutingQuery['toolModels'] = []
 
 const isNonEmpty = (candidates: readonly Candidate[]): candidates is Plan['candidates'] => candidates.length > 0
 

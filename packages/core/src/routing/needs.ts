@@ -1,4 +1,4 @@
-import { wantsLogprobs } from '@signalbox/dialects/common'
+import { type NamedModel, wantsLogprobs } from '@signalbox/dialects/common'
 import type {
   DataPolicyDemand,
   DialectName,
@@ -68,7 +68,15 @@ export interface RoutingQuery {
   readonly readsMedia: boolean
   /** Models whose candidates all use the dialect `responses`. Empty for a request without content that needs one dialect. */
   readonly responsesOnly: ReadonlySet<Model>
+  /** Models that tools of the request name. Empty if every model is allowed. */
+  readonly toolModels: readonly NamedModel[]
+  /** Finds a model by its id or an alias. */
+  readonly find: (idOrAlias: string) => Model | undefined
 }
+
+/** Whether the workspace or the caller restricts models. */
+export const restrictsModels = ({ allowed_models, caller_models }: Demands): boolean =>
+  allowed_models !== undefined || caller_models !== undefined
 
 const dialectOf = (tool: Tool): readonly DialectName[] => {
   const original = originalOf(tool)

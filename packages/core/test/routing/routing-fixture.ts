@@ -1,4 +1,5 @@
 import { providerDialects, responsesClient } from '@signalbox/dialects'
+import { namedModels } from '@signalbox/dialects/common'
 import type { InferenceRequest, JsonObject, Model, Offer, Provider } from '@signalbox/dialects/protocol'
 import { directoryOf } from '@signalbox/workspaces'
 import { makePlan, type PlanInput } from '../../src/routing/make-plan.ts'
@@ -33,6 +34,8 @@ export const questionOf = (
   demands: {},
   readsMedia: false,
   responsesOnly: new Set(),
+  toolModels: namedModels(request.prompt),
+  find: () => undefined,
   ...more,
 })
 

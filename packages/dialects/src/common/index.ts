@@ -28,6 +28,7 @@ export { makeSchemaCache, makeSchemaFitter, type SchemaCache } from './fit-schem
 export { fnv1a } from './fnv.ts'
 export { requestIdOf } from './ids.ts'
 export { objects } from './json.ts'
+export { type NamedModel, namedModels } from './named-models.ts'
 export { once } from './once.ts'
 export { clientItems, outputFeatures } from './output-features.ts'
 export { allTools, bringsTools, isHosted, isOn, paidFieldsOf, toolTypeOf, unpricedToolOf } from './paid-tools.ts'

@@ -2,7 +2,7 @@ import type { InferenceRequest, Model, Offer } from '@signalbox/dialects/protoco
 import type { Caller } from '../../access/caller.ts'
 import { candidatesOf } from '../../routing/candidates.ts'
 import { isCallable } from '../../routing/filter-candidates.ts'
-import { needsOf } from '../../routing/needs.ts'
+import { needsOf, type RoutingQuery } from '../../routing/needs.ts'
 import { runSteps } from '../../runtime/steps.ts'
 import { type PolicyPorts, planningUnder, policyFor } from '../policy/apply-policy.ts'
 
@@ -19,7 +19,15 @@ export async function callableOffers(ports: Pick<PolicyPorts, 'policies' | 'plan
   const policy = await runSteps(policyFor(ports, caller))
   const planning = planningUnder(ports.planning, policy, { caller })
   const demands = planning.demands ?? {}
-  const query = { needs: needsOf(anyRequest, 0), routing: anyRequest.routing, demands, readsMedia: true, responsesOnly: new Set<Model>() }
+  const query: RoutingQuery = {
+    needs: needsOf(anyRequest, 0),
+    routing: anyRequest.routing,
+    demands,
+    readsMedia: true,
+    responsesOnly: new Set(),
+    toolModels: [],
+    find: planning.find,
+  }
   return {
     key: JSON.stringify([demands, [...policy.credentials.keys()].sort()]),
     of(model) {
