@@ -25,7 +25,7 @@ export interface AnalyticsQuery {
 }
 
 /** Filters of requests, and how to group them. */
-export interface TrendsQuery extends AnalyticsQuery {
+interface TrendsQuery extends AnalyticsQuery {
   /** Default: `day`. */
   readonly interval?: 'hour' | 'day'
   readonly groupBy?: GroupBy

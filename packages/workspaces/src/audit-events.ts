@@ -18,7 +18,7 @@ export interface AuditEvents {
 export interface AuditVerification extends RecordOf<typeof auditVerificationFields> {}
 
 /** The fault found in an audit chain. */
-export type AuditFault = NonNullable<AuditVerification['reason']>
+type AuditFault = NonNullable<AuditVerification['reason']>
 
 const rowsAtOnce = 500
 

@@ -5,9 +5,6 @@ import type { Invite, Member } from '../resources/member.ts'
 import type { NewSession } from '../resources/session.ts'
 import type { RoutingDefaults, WorkspaceSettings } from '../resources/settings.ts'
 
-export type { BudgetBody } from '../resources/budget.ts'
-export type { RoutingDefaults, WorkspaceSettings } from '../resources/settings.ts'
-
 /**
  * The kinds of records stored for workspaces, and their bodies. Bodies are stored as JSON: times are Unix milliseconds, money is
  * microdollars.

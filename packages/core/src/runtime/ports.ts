@@ -1,7 +1,5 @@
 import type { Failure } from '@signalbox/dialects/protocol'
 
-export type { Transport, TransportReply, TransportRequest } from '@signalbox/dialects/protocol'
-
 /** Time and timers. Core reads them only here, so that tests control them. */
 export interface Clock {
   /** Whole Unix milliseconds, as `Date.now` returns: storages refuse fractions. */
@@ -125,7 +123,7 @@ export interface CallFacts {
 }
 
 /** The outcome of a settled request, as hooks see it. */
-export interface SettledFacts {
+interface SettledFacts {
   readonly provider: string
   readonly model: string
   readonly inputTokens: number

@@ -7,8 +7,6 @@ import { isObject, type JsonObject } from '../protocol/wire.ts'
 import { renameFieldsInError, renameParam } from './field-names.ts'
 import { vendorField } from './wire.ts'
 
-export { decodeFailedAnswer as decodeFailure } from '../common/failure.ts'
-
 /** The error of a body or chunk: an object, or a text next to a code. Null and absent mean no error. */
 export function errorOf(body: JsonObject): Failure | undefined {
   const { error } = body

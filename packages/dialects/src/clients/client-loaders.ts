@@ -8,8 +8,6 @@ import { dialect as messages } from '../messages/wire.ts'
 import type { ClientDialect } from '../protocol/dialect.ts'
 import { responsesClient } from '../responses/client.ts'
 
-export { responsesClient }
-
 /** What is known of a client dialect without its code. */
 export type ClientFacts = Pick<ClientDialect, 'name' | 'knownFields' | 'outputFidelity' | 'decodeItem'>
 

@@ -3,8 +3,6 @@ import { failureFrom, readErrorDetails, unreadable } from '../common/failure.ts'
 import type { Failure } from '../protocol/failure.ts'
 import { isObject, type JsonObject } from '../protocol/wire.ts'
 
-export { decodeFailedAnswer as decodeFailure } from '../common/failure.ts'
-
 export function errorIn(chunk: JsonObject): Failure | undefined {
   const { error } = chunk
   return isObject(error) || (typeof error === 'string' && error !== '') ? failureFrom(readErrorDetails(chunk)) : undefined

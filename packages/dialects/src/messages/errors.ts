@@ -7,8 +7,6 @@ import type { InferenceRequest } from '../protocol/request.ts'
 import { isObject, type JsonObject } from '../protocol/wire.ts'
 import { renameError, renameParam } from './field-names.ts'
 
-export { decodeFailedAnswer as decodeFailure } from '../common/failure.ts'
-
 /** The error of a body: in `error`, or flat next to `type: "error"`. */
 export function errorIn(body: JsonObject): Failure | undefined {
   const { type, error, ...flat } = body

@@ -1,7 +1,7 @@
 import type { CachePoint, Native } from './tool.ts'
 import { innerDialect, type JsonObject } from './wire.ts'
 
-export type { CachePoint, Native } from './tool.ts'
+export type { Native } from './tool.ts'
 
 /** An element of a conversation, in requests and responses. */
 export type Item = MessageItem | FunctionCallItem | FunctionCallOutputItem | ReasoningItem | Native
@@ -125,7 +125,7 @@ export interface AudioPart {
   readonly cache?: CachePoint
 }
 /** The model's refusal, in its own words. */
-export interface RefusalPart {
+interface RefusalPart {
   readonly type: 'refusal'
   readonly refusal: string
 }

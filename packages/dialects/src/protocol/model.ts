@@ -3,8 +3,6 @@ import type { OpenAIQuirks } from './openai-quirks.ts'
 import type { LimitHeaders } from './rate-limit-headroom.ts'
 import type { DialectName, JsonObject } from './wire.ts'
 
-export { type Ability, abilities } from './abilities.ts'
-
 /** A model of the catalog, with the offers that serve it. `Id`: the ids and aliases it can be requested by. `ProviderId`: the ids of its providers. */
 export interface Model<Id extends string = string, ProviderId extends string = string, Dialect extends string = DialectName> {
   readonly id: Id

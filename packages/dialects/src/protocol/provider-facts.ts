@@ -24,7 +24,7 @@ export interface ProviderFacts {
 /** What a provider may do with prompts: store nothing (`zdr`), not train on them, or train on them. Strictest first. */
 export const dataPolicies = ['zdr', 'no_training', 'may_train', 'unknown'] as const
 /** A data policy. Strictest first. */
-export type DataPolicy = (typeof dataPolicies)[number]
+type DataPolicy = (typeof dataPolicies)[number]
 
 /** Values of a data policy demand. `no_training` also accepts `zdr`; only `any` accepts a provider that promises neither. */
 export const dataPolicyDemands = ['any', 'no_training', 'zdr'] as const

@@ -4,8 +4,6 @@ import type { SchemaFitter } from './schemas.ts'
 import type { Native, Tool } from './tool.ts'
 import type { DialectName, JsonObject } from './wire.ts'
 
-export type { CustomInput, FunctionTool, Tool } from './tool.ts'
-
 /** An inference request in the internal format. */
 export interface InferenceRequest {
   /** What to generate. */

@@ -2,9 +2,6 @@ import { failureFrom, readErrorDetails } from '../common/failure.ts'
 import type { Failure } from '../protocol/failure.ts'
 import type { Json, JsonObject } from '../protocol/wire.ts'
 
-export { errorObject as encodeError } from '../common/error-object.ts'
-export { decodeFailedAnswer as decodeFailure } from '../common/failure.ts'
-
 /** The failure in a response object, whose `error` may be null. */
 export const failureIn = ({ error }: JsonObject): Failure => failureFrom(readErrorDetails(error ?? ''))
 

@@ -37,7 +37,7 @@ export interface Billing {
 }
 
 /** Which entries of the credit ledger to list. */
-export interface LedgerQuery {
+interface LedgerQuery {
   /** Unix milliseconds, inclusive. */
   readonly from?: number
   /** Unix milliseconds, exclusive. */

@@ -19,7 +19,7 @@ export interface Fidelity {
 }
 
 /** How one feature of a request is translated for one provider. */
-export interface FeatureFate {
+interface FeatureFate {
   /** The field, named as in warnings. */
   readonly param: string
   readonly name: string

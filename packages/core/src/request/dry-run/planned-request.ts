@@ -27,7 +27,7 @@ export interface PlannedRequest extends Plan {
 }
 
 /** A candidate that would be tried, with the values by which it was ranked. */
-export interface PlannedChoice {
+interface PlannedChoice {
   readonly model: string
   readonly provider: string
   readonly provider_model_id: string
