@@ -8,5 +8,6 @@ export default library({
     'sse/index': 'src/sse/index.ts',
     'common/index': 'src/common/index.ts',
     'clients/index': 'src/clients/index.ts',
+    providers: 'src/providers.ts',
   },
 })

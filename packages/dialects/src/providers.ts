@@ -5,6 +5,8 @@ import { messagesProvider } from './messages/provider.ts'
 import type { ProviderDialect } from './protocol/dialect.ts'
 import { responsesProvider } from './responses/provider.ts'
 
+export { bedrockProvider, chatProvider, geminiProvider, messagesProvider, responsesProvider }
+
 const providers = {
   responses: responsesProvider,
   chat: chatProvider,

@@ -1,4 +1,3 @@
-import { bedrockProvider, chatProvider, responsesProvider } from '@signalbox/dialects'
 import {
   type ApiKeys,
   type AuthorizationContext,
@@ -10,6 +9,7 @@ import {
   type Provider,
   platformCredentials,
 } from '@signalbox/dialects/protocol'
+import { bedrockProvider, chatProvider, responsesProvider } from '@signalbox/dialects/providers'
 import type { OptionTableOf } from '@signalbox/storage/option-table'
 import { AwsV4Signer } from 'aws4fetch'
 import { baseModelOf, bedrockQuirksOf, mantlePathOf } from './amazon-bedrock-models.ts'

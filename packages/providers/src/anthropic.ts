@@ -1,5 +1,5 @@
-import { messagesProvider } from '@signalbox/dialects'
 import type { ApiKeys, Provider } from '@signalbox/dialects/protocol'
+import { messagesProvider } from '@signalbox/dialects/providers'
 import type { OptionTableOf } from '@signalbox/storage/option-table'
 import { accountTiers } from './account-tiers.ts'
 import { claudeQuirks } from './claude-models.ts'

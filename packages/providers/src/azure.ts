@@ -1,6 +1,6 @@
-import { chatProvider, messagesProvider, responsesProvider } from '@signalbox/dialects'
 import type { ProviderDialect, Quirks } from '@signalbox/dialects/protocol'
 import { type ApiKeys, type Credential, type EndpointContext, type Provider, platformCredentials } from '@signalbox/dialects/protocol'
+import { chatProvider, messagesProvider, responsesProvider } from '@signalbox/dialects/providers'
 import type { OptionTableOf } from '@signalbox/storage/option-table'
 import { claudeQuirks } from './claude-models.ts'
 import { openaiQuirksOf } from './openai-models.ts'

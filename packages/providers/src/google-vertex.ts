@@ -1,4 +1,3 @@
-import { chatProvider, geminiProvider, messagesProvider } from '@signalbox/dialects'
 import type { ProviderDialect, Quirks } from '@signalbox/dialects/protocol'
 import {
   type ApiKeys,
@@ -9,6 +8,7 @@ import {
   type Provider,
   platformCredentials,
 } from '@signalbox/dialects/protocol'
+import { chatProvider, geminiProvider, messagesProvider } from '@signalbox/dialects/providers'
 import type { OptionTableOf } from '@signalbox/storage/option-table'
 import { claudeQuirks } from './claude-models.ts'
 import { defineProvider } from './define-provider.ts'

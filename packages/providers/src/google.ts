@@ -1,5 +1,5 @@
-import { geminiProvider } from '@signalbox/dialects'
 import type { EndpointContext, Provider } from '@signalbox/dialects/protocol'
+import { geminiProvider } from '@signalbox/dialects/providers'
 import { defineProvider } from './define-provider.ts'
 import { geminiQuirks } from './gemini-models.ts'
 import { providerOptions } from './provider-options.ts'

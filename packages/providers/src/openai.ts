@@ -1,5 +1,5 @@
-import { chatProvider, responsesProvider } from '@signalbox/dialects'
 import type { Provider } from '@signalbox/dialects/protocol'
+import { chatProvider, responsesProvider } from '@signalbox/dialects/providers'
 import { accountTiers } from './account-tiers.ts'
 import { defineProvider } from './define-provider.ts'
 import { hostSurcharges } from './host-surcharges.ts'

@@ -1,8 +1,8 @@
 import type { Clock } from '@signalbox/core/runtime'
 import { webClock } from '@signalbox/core/runtime'
-import { chatProvider } from '@signalbox/dialects'
 import type { LocalAnswer, Provider } from '@signalbox/dialects/protocol'
 import { type Frame, isObject, type Json, type JsonObject, own } from '@signalbox/dialects/protocol'
+import { chatProvider } from '@signalbox/dialects/providers'
 import type { OptionTableOf } from '@signalbox/storage/option-table'
 import { providerOptions } from './provider-options.ts'
 

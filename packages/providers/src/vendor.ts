@@ -1,5 +1,5 @@
-import { type BuiltInDialect, providerDialects } from '@signalbox/dialects'
 import type { ApiKeys, Provider } from '@signalbox/dialects/protocol'
+import { type BuiltInDialect, providerDialects } from '@signalbox/dialects/providers'
 import type { OptionTableOf } from '@signalbox/storage/option-table'
 import { defineProvider, type ProviderRow } from './define-provider.ts'
 import { providerOptions } from './provider-options.ts'

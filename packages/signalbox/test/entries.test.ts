@@ -34,6 +34,7 @@ const left: Readonly<Record<string, string>> = {
   '@signalbox/catalog/update': 'for the command `signalbox catalog update`',
   '@signalbox/dialects/clients': 'for gateways',
   '@signalbox/dialects/common': 'for the engine',
+  '@signalbox/dialects/providers': 'for providers; `signalbox/dialects` has them',
   '@signalbox/dialects/sse': 'for the API',
   '@signalbox/providers/define-provider': 'for `signalbox/custom`',
   '@signalbox/core/metering': 'for gateways',

@@ -17,9 +17,6 @@ export interface AuditEvents {
 /** The result of verifying an audit chain. With `anchored: false` its end is unknown, so a missing end is not detected. */
 export interface AuditVerification extends RecordOf<typeof auditVerificationFields> {}
 
-/** The fault found in an audit chain. */
-type AuditFault = NonNullable<AuditVerification['reason']>
-
 const rowsAtOnce = 500
 
 export const auditEventsOf = (context: WorkspaceContext): AuditEvents => {

@@ -1,4 +1,4 @@
-import { decodeMessagesHeaders } from '@signalbox/dialects'
+import { decodeMessagesHeaders } from '@signalbox/dialects/clients'
 import {
   anyText,
   arrayOf,

@@ -104,7 +104,5 @@ export interface CallerBudgetState extends RecordOf<typeof callerBudgetFields> {
 
 /** The fields of a budget that is created and deleted together with an API key. */
 export const keyBudgetFields = { limit: budgetFields.limit, enforce: budgetFields.enforce, includeByok: budgetFields.includeByok } as const
-/** The budget of a new API key. `limit` is microdollars, as in `usd(50)`. */
-interface KeyBudget extends CreateInput<typeof keyBudgetFields> {}
 /** The input for changing the budget of an API key. */
 export interface KeyBudgetChange extends UpdateInput<typeof keyBudgetFields> {}

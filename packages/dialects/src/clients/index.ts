@@ -1,3 +1,5 @@
+export { decodeHeaders as decodeMessagesHeaders } from '../messages/headers.ts'
+export { responsesClient } from '../responses/client.ts'
 export { clientFacts, clientLoaders } from './client-loaders.ts'
 export { type OutputLosses, outputLosses } from './output-losses.ts'
 export { eachUnknownField, unknownFieldWarnings } from './unknown-fields.ts'
