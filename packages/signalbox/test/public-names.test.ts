@@ -14,7 +14,9 @@ const all = [...subPaths.values()].flatMap(names => [...names.values()])
 
 /** Entries of the engine for the packages beside it. Apps get types of them at most. */
 const internalEntries: readonly Definition[] = ['dialects', 'core', 'workspaces', 'gateway'].flatMap(name =>
-  [...entriesOf(name)].flatMap(([path, source]) => (path === '.' && name !== 'workspaces' ? [] : [...exportsOf(source).values()])),
+  [...entriesOf(name)].flatMap(([path, source]) =>
+    (path === '.' && name !== 'workspaces') || path === './providers' ? [] : [...exportsOf(source).values()],
+  ),
 )
 
 /** The words in the code of pages for users and in the examples. */
@@ -51,7 +53,13 @@ test('no sub-path has a function of the engine that only the packages beside it 
     expect.arrayContaining(['handOver', 'runSteps', 'startFold', 'checkInput', 'writeFrames', 'anyText']),
   )
   const hidden = new Set(internal.map(keyOf))
-  expect(all.filter(each => hidden.has(keyOf(each))).map(({ name }) => name)).toEqual(['GatewayError', 'isGatewayError', 'toUsd', 'usd'])
+  expect(all.filter(each => hidden.has(keyOf(each))).map(({ name }) => name)).toEqual([
+    'GatewayError',
+    'isGatewayError',
+    'toUsd',
+    'usd',
+    'responsesClient',
+  ])
 })
 
 test('each name is on a page for users, in an example, or in the type of one that is', () => {
