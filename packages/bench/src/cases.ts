@@ -1,5 +1,5 @@
 import type { Job } from './children/load.ts'
-import { type Dialect, dialects } from './dialects.ts'
+import type { Dialect } from './dialects.ts'
 import { deltaMark, deltas } from './fake-content.ts'
 import { bodyOf, pathOf } from './requests.ts'
 import type { Server } from './servers.ts'
@@ -26,11 +26,6 @@ const usual: readonly Pair[] = [
   { client: 'responses', provider: 'chat' },
 ]
 
-/** Every client dialect with every provider dialect. */
-export const pairs: readonly Pair[] = (['responses', 'chat', 'messages'] as const).flatMap(client =>
-  dialects.map(provider => ({ client, provider })),
-)
-
 /**
  * If requests are sent as fast as a server responds, a faster server finds its neighbours awake more often, and waking a process is the
  * most expensive part of a write. So whole responses are also measured at a fixed rate; streams are paced by the provider.
@@ -48,19 +43,7 @@ const ways: readonly Way[] = [
 /** The usual pairs in every way. */
 export const relayed: readonly Case[] = ways.flatMap(way => usual.map(pair => ({ ...pair, ...way })))
 
-/** Every pair, with requests sent as fast as they are answered. */
-const busy = 32
-export const deliveries = ['whole', 'streamed', 'burst'] as const satisfies readonly Case['delivery'][]
-export const caseOf = (pair: Pair, delivery: Case['delivery']): Case => ({ ...pair, delivery, connections: busy })
-
-const all: readonly Case[] = [
-  ...relayed,
-  ...pairs
-    .filter(({ client, provider }) => !usual.some(known => known.client === client && known.provider === provider))
-    .flatMap(pair => deliveries.map(delivery => caseOf(pair, delivery))),
-]
-
-export const pairTitle = ({ client, provider }: Pair): string => (client === provider ? client : `${client} → ${provider}`)
+const pairTitle = ({ client, provider }: Pair): string => (client === provider ? client : `${client} → ${provider}`)
 export const titleOf = (one: Case): string =>
   [
     pairTitle(one),
@@ -72,10 +55,6 @@ export const titleOf = (one: Case): string =>
 /** `--only burst --only 32`: every word must occur in the title. */
 export const chosen = <T>(among: readonly T[], words: readonly string[], title: (one: T) => string): readonly T[] =>
   among.filter(one => words.every(word => title(one).includes(word)))
-
-/** The default cases: the usual pairs under load. */
-export const lookedInto = (words: readonly string[]): readonly Case[] =>
-  words.length > 0 ? chosen(all, words, titleOf) : chosen(relayed, [`${busy}`], titleOf)
 
 /** Number of requests per round of one or two seconds. */
 const counts: Readonly<Record<Case['delivery'], readonly [one: number, many: number]>> = {

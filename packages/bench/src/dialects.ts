@@ -1,3 +1,3 @@
-/** Dialects of providers; clients use the first three. */
-export const dialects = ['responses', 'chat', 'messages', 'gemini', 'bedrock'] as const
+/** Dialects of clients and of the provider. */
+export const dialects = ['responses', 'chat'] as const
 export type Dialect = (typeof dialects)[number]

@@ -1,24 +1,21 @@
-import { answerWriters, sse } from '@signalbox/testing/answers'
 import type { Dialect } from './dialects.ts'
 
 /** The content of the fake provider, which the load generator verifies on the other side. */
 export interface Speech {
   /** A whole response of about 600 bytes. */
   readonly whole: string
-  /** The content type of a stream. */
-  readonly type: string
   readonly head: Uint8Array
   readonly delta: (text: string) => Uint8Array
   readonly tail: Uint8Array
 }
 
+/** The content type of a stream. */
+export const streamType = 'text/event-stream; charset=utf-8'
+
 /** Occurs once in the wire text of each delta. */
 export const deltaMark: Readonly<Record<Dialect, string>> = {
   responses: '"type":"response.output_text.delta"',
   chat: '"delta":{"content":',
-  messages: '"type":"text_delta"',
-  gemini: '"parts":[{"text":" ',
-  bedrock: '"delta":{"text":',
 }
 
 export const deltas = 100
@@ -37,7 +34,6 @@ interface Text {
 
 const events = ({ whole, head, delta, tail }: Text): Speech => ({
   whole,
-  type: 'text/event-stream; charset=utf-8',
   head: Buffer.from(head),
   delta: text => Buffer.from(delta(text)),
   tail: Buffer.from(tail),
@@ -107,29 +103,8 @@ function chat(): Text {
   }
 }
 
-/** The format of the test servers: a response of one piece, split at the piece. */
-function spoken(dialect: Dialect): Speech {
-  const writer = answerWriters[dialect]
-  const { type, bytes } = writer.wire ?? { type: 'text/event-stream', bytes: frames => Buffer.from(sse(frames)) }
-  const asked = { model: 'bench', includeUsage: true }
-  const counted = { input: usage.input_tokens, output: usage.output_tokens }
-  const { opening, content, closing } = writer.write({ text: 'word', usage: counted }, asked)
-  const { data } = writer.textFrame('word', asked)
-  const at = content.findIndex(frame => frame.data === data)
-  return {
-    whole: JSON.stringify(writer.write({ text: answer, usage: counted }, asked).whole),
-    type,
-    head: bytes([...opening, ...content.slice(0, at)]),
-    delta: text => bytes([writer.textFrame(text, asked)]),
-    tail: bytes([...content.slice(at + 1), ...closing]),
-  }
-}
-
-/** The vendor's own format where the test servers are terser: a chunk mostly consists of repeated fields. */
+/** In the vendor's own format, where a chunk mostly consists of repeated fields. */
 export const speeches: Readonly<Record<Dialect, Speech>> = {
   responses: events(responses()),
   chat: events(chat()),
-  messages: spoken('messages'),
-  gemini: spoken('gemini'),
-  bedrock: spoken('bedrock'),
 }

@@ -1,12 +1,12 @@
-import type { Speech } from './fake-content.ts'
+import { type Speech, streamType } from './fake-content.ts'
 
 /** What the fake provider writes to its socket. */
 export const chunk = (bytes: Uint8Array): Buffer =>
   Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
 
-const headOf = ({ type }: Speech): Buffer => Buffer.from(`HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n`)
+const streamHead = Buffer.from(`HTTP/1.1 200 OK\r\ncontent-type: ${streamType}\r\ntransfer-encoding: chunked\r\n\r\n`)
 
-export const firstWrite = (speech: Speech): Buffer => Buffer.concat([headOf(speech), chunk(speech.head)])
+export const firstWrite = ({ head }: Speech): Buffer => Buffer.concat([streamHead, chunk(head)])
 export const lastWrite = (speech: Speech): Buffer => Buffer.concat([chunk(speech.tail), Buffer.from('0\r\n\r\n')])
 
 export const wholeWrite = ({ whole }: Speech): Buffer =>

@@ -1,13 +1,9 @@
-import type { Kind } from './servers.ts'
-
 /** Options of every section of the benchmark. */
-export interface Options {
+interface Options {
   /** Fewer requests and rounds; the figures are only for a quick look and not written to the page. */
   readonly quick: boolean
   /** Only cases whose title contains all of these words. */
   readonly only: readonly string[]
-  /** The server that `profile`, `allocations` and `held` examine. */
-  readonly server: Kind
 }
 
 /** Measures, and returns the results as Markdown. */

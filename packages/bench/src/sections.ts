@@ -1,11 +1,5 @@
-import { allocations, held, promoted } from './allocations.ts'
-import { analytics } from './analytics.ts'
-import { codecs } from './codecs.ts'
 import { counts } from './counts.ts'
-import { growth } from './growth.ts'
-import { image } from './image.ts'
 import { peers } from './peers.ts'
-import { profile } from './profile.ts'
 import { relay } from './relay.ts'
 import { constants } from './routing/constants.ts'
 import { routing } from './routing/routing.ts'
@@ -13,39 +7,26 @@ import type { Section } from './section.ts'
 import { soak } from './soak.ts'
 import { storage } from './storage.ts'
 import { streams } from './streams.ts'
-import { translate } from './translate.ts'
 import { walk } from './walk.ts'
-import { workers } from './workers.ts'
 
 const results = 'RESULTS.md'
 
 interface Listed {
+  readonly what: string
   readonly run: Section
   /** The page of packages/bench that shows it. */
   readonly page?: string
-  /** Whether it only runs by name, because it needs the network or servers. Default: false. */
-  readonly onlyIfNamed?: boolean
 }
 
-/** Every section by name. `pnpm bench` without names runs those that have a page. */
+/** Every section by name. */
 export const sections: Readonly<Record<string, Listed>> = {
-  counts: { run: counts, page: results },
-  walk: { run: walk, page: results },
-  relay: { run: relay, page: results },
-  peers: { run: peers, page: results, onlyIfNamed: true },
-  streams: { run: streams, page: results },
-  translate: { run: translate, page: results },
-  codecs: { run: codecs, page: results },
-  image: { run: image, page: results },
-  routing: { run: routing, page: results },
-  constants: { run: constants, page: 'ROUTING-CONSTANTS.md' },
-  analytics: { run: analytics, page: results },
-  storage: { run: storage, page: results, onlyIfNamed: true },
-  growth: { run: growth, page: results, onlyIfNamed: true },
-  soak: { run: soak },
-  workers: { run: workers },
-  profile: { run: profile },
-  allocations: { run: allocations },
-  promoted: { run: promoted },
-  held: { run: held },
+  counts: { what: 'promises, timers, parses and bytes of a request, against their ceilings', run: counts, page: results },
+  walk: { what: 'files, functions and calls that a request passes', run: walk, page: results },
+  relay: { what: 'CPU and latency of a request, against a proxy that only copies bytes', run: relay, page: results },
+  peers: { what: 'CPU of a request, against another gateway, which is installed first', run: peers, page: results },
+  streams: { what: 'memory and delay of many slow streams at once', run: streams, page: results },
+  storage: { what: 'CPU and latency over PostgreSQL and Redis, which must run here', run: storage, page: results },
+  routing: { what: 'cost, failures and waiting of policies in simulated hours', run: routing, page: results },
+  constants: { what: 'what each constant of the router is worth', run: constants, page: 'ROUTING-CONSTANTS.md' },
+  soak: { what: 'what grows in 15 minutes of mixed traffic, and what is left over', run: soak },
 }

@@ -81,11 +81,7 @@ async function observe(lab: Lab, { kind, dialect, count }: Asked): Promise<Found
   }
 }
 
-export function slowJob(
-  { kind, port, authorization }: Server,
-  dialect: Dialect,
-  speed: 'fast' | 'slow',
-): Omit<Job, 'connections' | 'requests'> {
+function slowJob({ kind, port, authorization }: Server, dialect: Dialect, speed: 'fast' | 'slow'): Omit<Job, 'connections' | 'requests'> {
   const wired = speed === 'slow' ? 'bench-slow' : 'bench-burst'
   // The floor translates nothing, so it is called in the provider's dialect.
   const asked =

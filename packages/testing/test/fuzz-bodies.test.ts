@@ -4,7 +4,7 @@ import { flood } from '../tools/fuzz-bodies/flood.ts'
 import { type FuzzScene, fuzzScene } from '../tools/fuzz-bodies/scene.ts'
 import { shapes } from '../tools/fuzz-bodies/shapes.ts'
 
-// A small share of what `pnpm fuzz:bodies` sends.
+// A small share of what `pnpm lab bodies` sends.
 
 const mutations = inject('isLongRun') ? 1_500 : 150
 

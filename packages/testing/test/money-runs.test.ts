@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import { afterAll, expect, inject, test } from 'vitest'
 import { faultsIn, play, runs } from './money-runs.ts'
 
-// `pnpm fuzz:money` plays ten thousand.
+// `pnpm lab money` plays ten thousand.
 
 const folder = mkdtempSync(join(tmpdir(), 'signalbox-runs-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

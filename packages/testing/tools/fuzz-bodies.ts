@@ -4,7 +4,7 @@ import { flood } from './fuzz-bodies/flood.ts'
 import { fuzzScene } from './fuzz-bodies/scene.ts'
 
 // Attacks the API in process with bodies, and says what came of it. It ends by itself, and in error where a body led to an answer of
-// 500, to an unhandled rejection or to a changed prototype. `pnpm fuzz:bodies --count 1000000 --minutes 60`
+// 500, to an unhandled rejection or to a changed prototype. `pnpm lab bodies --count 1000000 --minutes 60`
 
 const { values } = parseArgs({
   options: {

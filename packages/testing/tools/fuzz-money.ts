@@ -7,7 +7,7 @@ import { sqliteStorage } from '@signalbox/storage-sql/sqlite'
 import fc from 'fast-check'
 import { faultsIn, play, runs } from '../test/money-runs.ts'
 
-// Plays random lives of a gateway and looks into its books after each: `pnpm fuzz:money --runs 10000 --store memory --seed 7`.
+// Plays random lives of a gateway and looks into its books after each: `pnpm lab money --runs 10000 --store memory --seed 7`.
 
 const { values } = parseArgs({
   options: { runs: { type: 'string', default: '10000' }, store: { type: 'string', default: 'memory' }, seed: { type: 'string' } },

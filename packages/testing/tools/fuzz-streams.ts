@@ -5,7 +5,7 @@ import { type Attack, runBatch } from './fuzz/batch.ts'
 import { type Dice, diceOf, inPieces, mutated, mutatedBytes, mutatedFrames, written } from './fuzz/mutate.ts'
 import { bytesOf, dialects, samplesOf } from './fuzz/samples.ts'
 
-// `pnpm fuzz:streams --count 120000 --seed 1`: mutated answers of providers through the whole gateway, in this process. Ends with
+// `pnpm lab streams --count 120000 --seed 1`: mutated answers of providers through the whole gateway, in this process. Ends with
 // status 1 where a promise was broken, and says which. The same seed makes the same answers; `--only 4711` runs that one alone.
 
 const { values } = parseArgs({
@@ -80,7 +80,7 @@ async function run(): Promise<void> {
   }
   for (const fault of faults) process.stdout.write(`${fault}\n`)
   process.stdout.write(`${[...results].map(([result, times]) => `${result.trim()}: ${times}`).join(', ')}\n`)
-  process.stdout.write(`fuzz:streams: ${done} of ${count} answers, seed ${seed}, ${faults.length} broken promises\n`)
+  process.stdout.write(`streams: ${done} of ${count} answers, seed ${seed}, ${faults.length} broken promises\n`)
   process.exit(faults.length > 0 ? 1 : 0)
 }
 

@@ -35,9 +35,6 @@ function can(speech: Speech): Canned {
 const canned: Readonly<Record<Dialect, Canned>> = {
   responses: can(speeches.responses),
   chat: can(speeches.chat),
-  messages: can(speeches.messages),
-  gemini: can(speeches.gemini),
-  bedrock: can(speeches.bedrock),
 }
 
 /** A body may be tens of megabytes, so it is joined once when it is complete. */

@@ -1,5 +1,5 @@
 import type { Sink, Source, Transport } from '@signalbox/dialects/protocol'
-import { type Speech, speeches } from '../fake-content.ts'
+import { type Speech, speeches, streamType } from '../fake-content.ts'
 import { askedIn } from '../requests.ts'
 
 /** A provider without sockets. */
@@ -27,7 +27,7 @@ export function pieceTransport(): PieceTransport & { readonly upstream: string }
     if (asked === undefined) throw new Error(`Nothing answers at ${url}.`)
     const speech = speeches[asked.dialect]
     const pieces = piecesOf(speech, asked.stream)
-    const headers = streamHeaders(asked.stream ? speech.type : 'application/json')
+    const headers = streamHeaders(asked.stream ? streamType : 'application/json')
     return { status: 200, header: name => headers[name], body: pushed(pieces) }
   }
   return {

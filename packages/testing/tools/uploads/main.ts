@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { resolve } from 'node:path'
 
-// What uploads cost: `node --conditions=signalbox-source packages/testing/tools/uploads/main.ts [keys]`. Linux, 127.0.0.1 only, a
+// What uploads cost: `pnpm lab uploads [keys]`. Linux, 127.0.0.1 only, a
 // minute and a half. `keys`: over how many keys the uploads are spread; default 20, which reaches the bound of the process.
 
 const keys = Number(process.argv[2] ?? 20)
