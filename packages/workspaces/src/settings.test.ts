@@ -1,5 +1,5 @@
 import type { GatewayError } from '@signalbox/dialects/errors'
-import type { Model } from '@signalbox/dialects/protocol'
+import { type Model, usd } from '@signalbox/dialects/protocol'
 import { simulated } from '@signalbox/providers'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
@@ -24,14 +24,14 @@ test('new settings demand nothing; changes are kept, and null resets a field', a
     logRetentionDays: 365,
     ownKeysOnly: false,
   })
-  await settings.update({ dataPolicyRequired: 'zdr', allowedProviders: ['a', 'b'], hedgeMaxExtraCost: 0.01 })
+  await settings.update({ dataPolicyRequired: 'zdr', allowedProviders: ['a', 'b'], hedgeMaxExtraCost: usd(0.01) })
   expect(await settings.update({ name: 'Ours', allowedProviders: null })).toEqual({
     name: 'Ours',
     dataPolicyRequired: 'zdr',
     blockedProviders: [],
     logRetentionDays: 365,
     ownKeysOnly: false,
-    hedgeMaxExtraCost: 0.01,
+    hedgeMaxExtraCost: usd(0.01),
   })
   expect((await gateway.workspaces('other').settings.get()).dataPolicyRequired).toBe('any')
   expect(await codeOf(gateway.workspaces('nowhere').settings.get())).toBe('resource_not_found')
@@ -43,6 +43,7 @@ test.each([
   [{ logRetentionDays: 0 }, 'logRetentionDays'],
   [{ logRetentionDays: 366 }, 'logRetentionDays'],
   [{ hedgeMaxExtraCost: Number.NaN }, 'hedgeMaxExtraCost'],
+  [{ hedgeMaxExtraCost: 0.01 }, 'hedgeMaxExtraCost'],
   [{ blockedProviders: ['a', ''] }, 'blockedProviders[1]'],
   [{ allowedModels: Array.from({ length: 201 }, String) }, 'allowedModels'],
 ])('settings of %j are refused, naming the field', async (input, param) => {
@@ -63,6 +64,7 @@ test.each([
   [{ timeoutMs: 0 }, 'timeoutMs'],
   [{ deadlineMs: 1e9 }, 'deadlineMs'],
   [{ maxPrice: { input: -1 } }, 'maxPrice.input'],
+  [{ maxPrice: { output: 2.5 } }, 'maxPrice.output'],
   [{ only: ['a'], ignore: ['a'] }, 'ignore'],
 ])('routing defaults of %j are refused, naming the field', async (input, param) => {
   const { gateway } = await createFixture()

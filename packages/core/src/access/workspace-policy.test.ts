@@ -1,5 +1,5 @@
 import { messagesClient, responsesClient } from '@signalbox/dialects'
-import type { JsonObject } from '@signalbox/dialects/protocol'
+import { type JsonObject, usd } from '@signalbox/dialects/protocol'
 import type { Storage } from '@signalbox/storage'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { describe, expect, test } from 'vitest'
@@ -21,7 +21,7 @@ describe('routing defaults', () => {
   }
 
   test('apply field by field where the request sets nothing', () => {
-    const defaults = { strategy: 'cost', allowFallbacks: false, timeoutMs: 5, deadlineMs: 9, maxPrice: { input: 1 }, byokFirst: false }
+    const defaults = { strategy: 'cost', allowFallbacks: false, timeoutMs: 5, deadlineMs: 9, maxPrice: { input: usd(1) }, byokFirst: false }
     expect(routed(defaults, { strategy: 'latency', timeout_ms: 7 })).toEqual({
       models: ['model'],
       strategy: 'latency',
@@ -115,7 +115,7 @@ test('a hedged call may cost at most what both the gateway and the workspace all
     const policies = { of: () => Promise.resolve({ workspace, budgets: [], credentials: new Map() }) }
     return (await runSteps(applyPolicy({ ...engine, policies, maxHedgeCost: 0.5 }, request, { caller }))).maxHedgeCost
   }
-  expect(await Promise.all([bounded(0.1), bounded(0), bounded(2)])).toEqual([0.1, 0, 0.5])
+  expect(await Promise.all([bounded(usd(0.1)), bounded(0), bounded(usd(2))])).toEqual([0.1, 0, 0.5])
 })
 
 describe('without a policy', () => {

@@ -7,8 +7,8 @@ export type ValueSpec =
   | { readonly kind: 'boolean' }
   | { readonly kind: 'integer'; readonly min?: number; readonly max?: number }
   | { readonly kind: 'number'; readonly min?: number; readonly above?: number; readonly max?: number }
-  /** Microdollars here, decimal USD in a JSON field that ends in `_usd`. */
-  | { readonly kind: 'usd'; readonly min?: number; readonly max?: number }
+  /** Microdollars here, decimal USD in a JSON field that ends in `_usd` unless it is `unsuffixed`. */
+  | { readonly kind: 'usd'; readonly min?: number; readonly max?: number; readonly unsuffixed?: true }
   /** Microdollars here and in JSON, in a field that ends in `_microdollars`. */
   | { readonly kind: 'microdollars'; readonly min?: number; readonly max?: number }
   | { readonly kind: 'enum'; readonly values: readonly string[] }

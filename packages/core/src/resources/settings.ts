@@ -35,9 +35,10 @@ export const settingsFields = {
     example: 30,
   },
   hedgeMaxExtraCost: {
-    kind: 'number',
+    kind: 'usd',
+    unsuffixed: true,
     min: 0,
-    max: 1000,
+    max: 1_000_000_000,
     update: 'nullable',
     reply: 'nullable',
     description: 'Maximum cost of a hedged second call, in USD. null: the default of the gateway.',
@@ -78,8 +79,16 @@ export const routingDefaultsFields = {
   maxPrice: {
     kind: 'object',
     fields: {
-      input: { kind: 'number', min: 0, update: 'optional', reply: 'optional', description: 'Price of input.', example: 3 },
-      output: { kind: 'number', min: 0, update: 'optional', reply: 'optional', description: 'Price of output.', example: 15 },
+      input: { kind: 'usd', unsuffixed: true, min: 0, update: 'optional', reply: 'optional', description: 'Price of input.', example: 3 },
+      output: {
+        kind: 'usd',
+        unsuffixed: true,
+        min: 0,
+        update: 'optional',
+        reply: 'optional',
+        description: 'Price of output.',
+        example: 15,
+      },
     },
     update: 'nullable',
     reply: 'nullable',

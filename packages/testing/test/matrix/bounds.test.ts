@@ -60,7 +60,7 @@ async function bounded(isBounded: boolean): Promise<Bounded> {
     allowedProviders: ['scripted'],
     blockedProviders: ['brought'],
     allowedModels: ['test-model'],
-    hedgeMaxExtraCost: 0.01,
+    hedgeMaxExtraCost: 10_000,
   })
   await w.limits.update({ requestsPerMinute: 10_000, tokensPerMinute: 1_000_000, concurrentRequests: 100 })
   await w.subscription.set({ byokMonthlyRequestCap: 5 })

@@ -1,7 +1,7 @@
 import { makeSchemaFitter, type SchemaCache } from '@signalbox/dialects/common'
 import { GatewayError } from '@signalbox/dialects/errors'
 import type { Credential, InferenceRequest } from '@signalbox/dialects/protocol'
-import { originalOf, referenceOf, remember } from '@signalbox/dialects/protocol'
+import { originalOf, referenceOf, remember, toUsd } from '@signalbox/dialects/protocol'
 import type { Awaitable } from '@signalbox/storage'
 import { type Caller, itemOwnerOf } from '../../access/caller.ts'
 import type { WorkspacePolicies, WorkspacePolicy } from '../../access/workspace-policy.ts'
@@ -73,7 +73,7 @@ export function* applyPolicy(
     policy,
     request: withSchemas(prepared, ports.schemas),
     planning: planningUnder(ports.planning, policy, { defaulted: defaultedIn(originalRequest, policy), caller }),
-    maxHedgeCost: Math.min(ports.maxHedgeCost, settings?.hedgeMaxExtraCost ?? Number.POSITIVE_INFINITY),
+    maxHedgeCost: Math.min(ports.maxHedgeCost, toUsd(settings?.hedgeMaxExtraCost ?? Number.POSITIVE_INFINITY)),
     keepsItems,
   }
 }

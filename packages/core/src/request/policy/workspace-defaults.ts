@@ -1,5 +1,5 @@
 import type { InferenceRequest, RoutingOptions } from '@signalbox/dialects/protocol'
-import { isObject, originalOf, remember } from '@signalbox/dialects/protocol'
+import { isObject, originalOf, remember, toUsd } from '@signalbox/dialects/protocol'
 import type { WorkspacePolicy } from '../../access/workspace-policy.ts'
 import type { RoutingDefaults } from '../../resources/settings.ts'
 import type { PlanInput } from '../../routing/make-plan.ts'
@@ -55,9 +55,9 @@ function saysFallbacks(originalRequest: InferenceRequest): boolean {
   return isObject(routing) && typeof routing.allow_fallbacks === 'boolean'
 }
 
-/** The defaults as routing options, without providers that the gateway no longer has. */
-function defaultRouting(defaults: RoutingDefaults, providers: PlanInput['providers']): RoutingFields {
-  const fields = Object.entries(defaults).filter(([, value]) => value !== undefined)
+/** The defaults as routing options, without providers that the gateway no longer has. Requests have their prices in USD. */
+function defaultRouting({ maxPrice, ...defaults }: RoutingDefaults, providers: PlanInput['providers']): RoutingFields {
+  const fields = Object.entries({ ...defaults, maxPrice: maxPrice && inUsd(maxPrice) }).filter(([, value]) => value !== undefined)
   return Object.fromEntries(
     fields.map(([field, value]) => [
       routingFields[field as keyof RoutingDefaults],
@@ -65,6 +65,11 @@ function defaultRouting(defaults: RoutingDefaults, providers: PlanInput['provide
     ]),
   )
 }
+
+const inUsd = ({ input, output }: NonNullable<RoutingDefaults['maxPrice']>): RoutingFields['max_price'] => ({
+  ...(input !== undefined && { input: toUsd(input) }),
+  ...(output !== undefined && { output: toUsd(output) }),
+})
 
 /** Resolves conflicts between lists: within a request they are an error, but a request takes precedence over a default. */
 function agreed(own: RoutingFields, fallback: RoutingFields): Pick<RoutingFields, 'order' | 'only' | 'ignore'> {
