@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { type TestGateway, testGateway } from '../../src/gateway.ts'
 import { scriptedProvider } from '../../src/scripted-provider.ts'
 import { serveFetch } from '../fetch-server.ts'
-import { waitFor } from '../waits.ts'
+import { waitFor, waitMs, waitUntil } from '../waits.ts'
 
 interface Limits {
   readonly maxBodyBytes?: number
@@ -18,6 +18,8 @@ interface Limits {
 interface Under extends TestGateway {
   readonly port: number
   key(limits: { rateLimitRpm?: number; concurrentRequests?: number }): Promise<string>
+  /** Resolves once so many requests have taken their slot. */
+  admitted(count: number): Promise<unknown>
 }
 
 const adapters = {
@@ -46,8 +48,8 @@ function upload(
     socket,
     text: () => text,
     status,
-    /** 0: no response for a while. */
-    answered: async (ms = 3_000) => {
+    /** 0: no response for so long. */
+    answered: async (ms = waitMs) => {
       for (const end = performance.now() + ms; status() === 0 && performance.now() < end; ) await wait(10)
       return status()
     },
@@ -60,7 +62,16 @@ const chunk = (bytes: number): string => `${bytes.toString(16)}\r\n${' '.repeat(
 describe.each(Object.entries(adapters))('%s', (_, start) => {
   async function under(limits: Limits = {}): Promise<Under> {
     const provider = scriptedProvider({ id: 'p', dialect: responsesProvider })
-    const testbed = await testGateway({ providers: [provider], storage: memoryStorage() })
+    const storage = memoryStorage()
+    const entered = new Set<string>()
+    const counters: typeof storage.counters = {
+      ...storage.counters,
+      enter: (place, at) => {
+        entered.add(place.slot)
+        return storage.counters.enter(place, at)
+      },
+    }
+    const testbed = await testGateway({ providers: [provider], storage: { ...storage, counters } })
     const { url, close } = await start(testbed.gateway, limits)
     onTestFinished(async () => {
       await close()
@@ -75,14 +86,15 @@ describe.each(Object.entries(adapters))('%s', (_, start) => {
       })
       return secret
     }
-    return { ...testbed, port: Number(new URL(url).port), key }
+    const admitted: Under['admitted'] = count => waitUntil(() => entered.size >= count)
+    return { ...testbed, port: Number(new URL(url).port), key, admitted }
   }
 
   test('counts against the rate of a key before it reads the body', async () => {
-    const { port, key } = await under()
+    const { port, key, admitted } = await under()
     const secret = await key({ rateLimitRpm: 1 })
     const first = upload(port, secret, { length: 20_000_000, body: '{' })
-    await wait(100)
+    await admitted(1)
     const second = upload(port, secret, { length: 20_000_000, body: '{' })
     expect(await second.answered()).toBe(429)
     expect(second.text()).toContain('requests_per_min_exceeded')
@@ -91,34 +103,35 @@ describe.each(Object.entries(adapters))('%s', (_, start) => {
   })
 
   test('takes a slot before it reads the body, and frees it when the client disconnects', async () => {
-    const { port, key } = await under()
+    const { port, key, admitted } = await under()
     const secret = await key({ concurrentRequests: 1 })
     const first = upload(port, secret, { length: question.length, body: question.slice(0, 5) })
-    await wait(100)
+    await admitted(1)
     expect(await upload(port, secret, { length: 20_000_000, body: '{' }).answered()).toBe(429)
     first.socket.destroy()
     await waitFor(async () => expect(await upload(port, secret, { length: question.length, body: question }).answered()).toBe(200))
   })
 
   test('counts a request once, whether its body arrived at once or in pieces, and frees its slot', async () => {
-    const { port, key } = await under()
+    const { port, key, admitted } = await under()
     const secret = await key({ rateLimitRpm: 4, concurrentRequests: 1 })
     for (let at = 0; at < 4; at++) {
       const inPieces = upload(port, secret, { length: question.length, body: at % 2 === 0 ? question : question.slice(0, 5) })
-      await wait(60)
+      await admitted(at + 1)
       if (at % 2 === 1) inPieces.socket.write(question.slice(5))
       expect(await inPieces.answered()).toBe(200)
+      // Its slot is freed after its response.
       await wait(60)
     }
     expect(await upload(port, secret, { length: question.length, body: question }).answered()).toBe(429)
   })
 
   test('frees the slot if the body is not a valid request', async () => {
-    const { port, key } = await under()
+    const { port, key, admitted } = await under()
     const secret = await key({ concurrentRequests: 1 })
-    for (const body of ['{"model":', '{"model":"test-model"}', '{"model":"none","input":"Hi"}']) {
+    for (const [at, body] of ['{"model":', '{"model":"test-model"}', '{"model":"none","input":"Hi"}'].entries()) {
       const bad = upload(port, secret, { length: body.length, body: body.slice(0, 3) })
-      await wait(60)
+      await admitted(at + 1)
       bad.socket.write(body.slice(3))
       expect(await bad.answered()).toBeGreaterThanOrEqual(400)
       expect(bad.text()).not.toContain('concurrent_requests')
@@ -130,14 +143,18 @@ describe.each(Object.entries(adapters))('%s', (_, start) => {
   })
 
   test('limits concurrent announced bytes of a workspace’s keys with 429, and of all workspaces with 503', async () => {
-    const { port, key, gateway } = await under({ maxBodyBytes: 100_000, maxUploadBytesPerWorkspace: 250_000, maxUploadBytes: 400_000 })
+    const { port, key, admitted, gateway } = await under({
+      maxBodyBytes: 100_000,
+      maxUploadBytesPerWorkspace: 250_000,
+      maxUploadBytes: 400_000,
+    })
     const keyOfAnother = async (): Promise<string> => {
       const { id } = await gateway.workspaces.create({ name: 'another', billing: 'postpaid' })
       return (await gateway.workspaces(id).apiKeys.create({ name: 'k' })).secret
     }
     const [b, c] = [await keyOfAnother(), await keyOfAnother()]
     const open = [await key({}), await key({}), b, b].map(secret => upload(port, secret, { length: 100_000, body: '{' }))
-    await wait(200)
+    await admitted(open.length)
     const ofOne = upload(port, await key({}), { length: 100_000, body: '{' })
     expect(await ofOne.answered()).toBe(429)
     const ofAll = upload(port, c, { length: 100_000, body: '{' })
