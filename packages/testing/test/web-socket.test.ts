@@ -254,6 +254,19 @@ test('a conversation of many messages uses no more than one body may', async () 
   expect((await ask({ ...hello, previous_response_id: idOf(first) })).at(-1)?.type).toBe('response.completed')
 })
 
+test('a warm-up does the work of its own message alone, and takes the place of the turn that it continues', async () => {
+  const { open, provider } = await createFixture()
+  const { ask } = await open()
+  const first = await ask({ ...hello, input: short(6_000), generate: false })
+  // Both together exceed the limits of one body, which only the work for both can notice.
+  const second = await ask({ ...hello, input: short(6_000), generate: false, previous_response_id: idOf(first) })
+  expect(second.at(-1)?.type).toBe('response.completed')
+  expect(codeOf(await ask({ ...hello, previous_response_id: idOf(first) }))).toBe('previous_response_not_found')
+  const third = await ask({ ...hello, previous_response_id: idOf(second) })
+  expect(third).toMatchObject([{ type: 'error', status: 400, error: { code: 'invalid_request', param: 'input' } }])
+  expect(provider.requests).toEqual([])
+})
+
 test('kept turns are counted by their memory, not by their text', async () => {
   const { open } = await createFixture({}, { webSockets: { maxHistoryBytes: 500_000 } })
   const { ask } = await open()

@@ -22,7 +22,7 @@ const nothingUsed: Usage = { input_tokens: 0, cached_tokens: 0, cache_write_toke
 
 /**
  * Replies to `generate: false` of a WebSocket client with a response without output, from which the next turn may continue. The request is
- * validated and rate limited like any other, but calls no provider and costs nothing.
+ * validated and rate limited like any other, but calls no provider and costs nothing. Earlier turns are validated with the turn that is generated.
  */
 export async function warmUp(
   { gateway, requestId, admission: early, claimMemory }: WarmUpContext,

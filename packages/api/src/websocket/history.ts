@@ -32,6 +32,11 @@ interface TurnOutput {
   readonly bytes: number
 }
 
+interface OpenOptions {
+  /** Leaves the earlier turns out of the body, so that its work is that of the message alone. The next turn checks them with the new ones. */
+  readonly isAlone?: boolean
+}
+
 /** The earlier turns of one connection, by response id, in memory only. */
 export interface History {
   /**
@@ -40,7 +45,7 @@ export interface History {
    * @throws `previous_response_not_found` (400) if the previous response belongs to another connection, failed, or is no longer kept;
    * `request_too_large` (413) if the whole conversation is larger than `maxBodyBytes`; `invalid_request` (400) if it exceeds another limit of a body
    */
-  open(body: JsonObject, bytes: number): OpenTurn
+  open(body: JsonObject, bytes: number, options?: OpenOptions): OpenTurn
   /** Keeps a turn under the id of its response. */
   keep(turn: OpenTurn, response: TurnOutput): void
   /** Forgets the response that a failed turn continued, as OpenAI does. */
@@ -73,12 +78,13 @@ export function createHistory({ maxBodyBytes, maxHistoryBytes, kept, caller }: H
     bytes = fits ? turn.memory : 0
   }
   return {
-    open({ previous_response_id: previous, ...body }, messageBytes) {
+    open({ previous_response_id: previous, ...body }, messageBytes, { isAlone = false } = {}) {
       const input = inputItems(body.input)
       if (previous === undefined || previous === null) return { previousId: undefined, before: undefined, input, bytes: messageBytes, body }
       const before = typeof previous === 'string' ? turns.get(previous) : undefined
       if (typeof previous !== 'string' || before === undefined) throw previousNotFound(previous)
       if (before.textBytes + messageBytes > maxBodyBytes) throw tooLarge(maxBodyBytes)
+      if (isAlone) return { previousId: previous, before, input, bytes: messageBytes, body }
       const whole = { ...body, input: isInput(body.input) ? [...itemsUpTo(before), ...input] : body.input }
       // Each message was checked separately. All of them together form one body.
       checkBody(whole, { keys: false, texts: false })

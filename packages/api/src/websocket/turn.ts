@@ -11,7 +11,8 @@ export function createTurn(history: History, { bytes, caller }: Pick<WebSocketTu
   let warmsUp = false
   const end = ({ event = '', data }: Frame): void => {
     if (turn === undefined) return
-    if (event === 'response.failed') history.forget(turn)
+    // A warm-up takes the place of the turn that it continues: a turn that fails ends the only way to its conversation.
+    if (warmsUp || event === 'response.failed') history.forget(turn)
     if (!continuable.has(event)) return
     const output = outputOf(data)
     if (output) history.keep(turn, output)
@@ -24,7 +25,8 @@ export function createTurn(history: History, { bytes, caller }: Pick<WebSocketTu
       if (stream_id !== undefined && stream_id !== null) throw noStreams()
       if (generate !== undefined && typeof generate !== 'boolean') throw invalidField('`generate` must be true or false.', 'generate')
       warmsUp = generate === false
-      turn = history.open(fields, bytes)
+      // A warm-up costs nothing, so it must not cost the work of a long conversation.
+      turn = history.open(fields, bytes, { isAlone: warmsUp })
       // Responses are always streamed, so `stream` is ignored.
       return { ...turn.body, stream: true }
     },
