@@ -14,6 +14,8 @@ export const answerLimits = {
   tokenCharacters: 64 * kilobyte,
   /** Characters of one stream event. The largest real ones hold a 4096 × 4096 image in base64. */
   eventCharacters: 24 * megabyte,
+  /** Lines of one event stream that are none of its fields, or an invalid `retry`. Real streams have none; reading one takes 10 µs. */
+  unknownLines: 10_000,
   /** Bytes of one message of an AWS event stream. */
   messageBytes: 4 * megabyte,
   /**

@@ -2,7 +2,7 @@ import { createParser } from 'eventsource-parser'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Frame } from '../protocol/wire.ts'
-import { maxEventSize, readFrames } from './read.ts'
+import { maxEventSize, maxUnknownLines, readFrames } from './read.ts'
 import { writeFrames } from './write.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -137,4 +137,13 @@ test('an event longer than the limit is refused before it fills the memory', () 
   expect(() => {
     for (let at = 0; at <= maxEventSize / block.length; at += 1) reader.push(block)
   }).toThrow(/longer than/)
+})
+
+test.each(['a:b\n', 'a\n', 'retry: soon\n'])('more lines than the limit that are no field of an event end a stream: %j', line => {
+  const reader = readFrames()
+  const lines = (count: number): Uint8Array => bytes(line.repeat(count))
+  reader.push(lines(maxUnknownLines - 1))
+  expect(reader.push(bytes(`data: 1\n${line}\n`))).toMatchObject([{ data: '1' }])
+  expect(() => reader.push(lines(1))).toThrow(`more than ${maxUnknownLines} lines`)
+  expect(readAll([lines(maxUnknownLines), bytes('data: 2\n\n')])).toEqual([{ data: '2' }])
 })

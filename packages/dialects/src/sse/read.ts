@@ -4,6 +4,7 @@ import type { FrameReader } from '../protocol/dialect.ts'
 import { append, type Frame } from '../protocol/wire.ts'
 
 export const maxEventSize: number = answerLimits.eventCharacters
+export const maxUnknownLines: number = answerLimits.unknownLines
 
 // `ignoreBOM`: the parser removes a byte-order mark, and only at the start.
 const eventDecoder = new TextDecoder('utf-8', { ignoreBOM: true })
@@ -15,6 +16,8 @@ interface EventParser {
   readonly reset: () => void
   frames: readonly Frame[]
   isTooLong: boolean
+  /** Counts lines that are no field of an event. Throws beyond the limit, which ends the stream at once. */
+  onUnknownLine: () => void
 }
 
 /** Parsers that are between two events, and so can be used by any stream. One takes 1 kB, and most reads end with a whole event. */
@@ -25,6 +28,7 @@ interface ReaderState {
   /** Undefined between two events. */
   parser: EventParser | undefined
   isStarted: boolean
+  readonly onUnknownLine: () => void
   /** The beginning of a character. */
   rest: Uint8Array
 }
@@ -34,7 +38,12 @@ interface ReaderState {
  * removed. A final event that lacks only its closing blank line still counts.
  */
 export function readFrames(): FrameReader {
-  const state: ReaderState = { parser: undefined, isStarted: false, rest: noBytes }
+  let unknownLines = 0
+  const onUnknownLine = (): void => {
+    unknownLines += 1
+    if (unknownLines > maxUnknownLines) throw new Error(`The stream has more than ${maxUnknownLines} lines that are no field of an event.`)
+  }
+  const state: ReaderState = { parser: undefined, isStarted: false, onUnknownLine, rest: noBytes }
   return {
     push(bytes) {
       // Decoding only whole characters avoids a stateful decoder, which costs three times as much.
@@ -52,12 +61,14 @@ function parseText(state: ReaderState, text: string): readonly Frame[] {
   if (!state.isStarted) parser.reset()
   state.isStarted = true
   state.parser = parser
+  parser.onUnknownLine = state.onUnknownLine
   parser.feed(text)
   if (parser.isTooLong) throw new Error(`An event of the stream is longer than ${maxEventSize} characters.`)
   const { frames } = parser
   parser.frames = noFrames
   if (text.endsWith('\n\n') || text.endsWith('\r\n\r\n')) {
     state.parser = undefined
+    parser.onUnknownLine = ignored
     if (idleParsers.length < maxIdleParsers) idleParsers.push(parser)
   }
   return frames
@@ -71,14 +82,16 @@ function createEventParser(): EventParser {
     },
     onError: error => {
       if (error.type === 'max-buffer-size-exceeded') parser.isTooLong = true
+      else parser.onUnknownLine()
     },
   })
-  const parser: EventParser = { feed, reset, frames: noFrames, isTooLong: false }
+  const parser: EventParser = { feed, reset, frames: noFrames, isTooLong: false, onUnknownLine: ignored }
   // After a line it does not look for a byte-order mark.
   feed('\n')
   return parser
 }
 
+const ignored = (): void => {}
 const noFrames: readonly Frame[] = []
 const noBytes = new Uint8Array(0)
 
