@@ -146,9 +146,26 @@ test('options of other providers mean the same whichever provider is called', ()
   expect(prompt.native).toBeUndefined()
 })
 
-test('options of the gateway are routing options, never a key', () => {
-  const byok = { openai: [{ apiKey: 'sk-secret' }] }
-  const gateway = { order: ['a'], sort: 'ttft', models: ['b'], disallowPromptTraining: true, routing: { strict: true }, tags: ['x'], byok }
+test.each([
+  ['byok', { openai: [{ apiKey: 'sk-secret' }] }],
+  ['hipaaCompliant', true],
+])('an option whose omission would break a promise is refused: %s', (name, value) => {
+  const error = refused({ ...user(), providerOptions: { gateway: { [name]: value } } })
+  expect(error).toContain(`providerOptions.gateway.${name}`)
+  expect(error).not.toContain('sk-secret')
+  expect(decode({ ...user(), providerOptions: { gateway: { hipaaCompliant: false } } }).prompt.native).toBeUndefined()
+})
+
+test('options of the gateway are routing options', () => {
+  const gateway = {
+    order: ['a'],
+    sort: 'ttft',
+    models: ['b'],
+    disallowPromptTraining: true,
+    routing: { strict: true },
+    tags: ['x'],
+    caching: 'auto',
+  }
   const request = decode({ ...user(), providerOptions: { gateway } })
   expect(request.routing).toEqual({
     models: ['small', 'b'],
@@ -159,7 +176,7 @@ test('options of the gateway are routing options, never a key', () => {
     strict: true,
   })
   expect(request.metadata).toEqual({ tags: 'x' })
-  expect(request.prompt.native?.body).toEqual({ 'providerOptions.gateway.byok': true })
+  expect(request.prompt.native?.body).toEqual({ 'providerOptions.gateway.caching': true })
   expect(refused({ ...user(), providerOptions: { gateway: { routing: { stratgy: 'cost' } } } })).toContain('unknown_field')
 })
 

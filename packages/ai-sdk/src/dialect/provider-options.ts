@@ -9,6 +9,7 @@ import {
   objectValue,
   optional,
   type Read,
+  refuse,
   stringMap,
   textUpTo,
 } from '@signalbox/dialects/common'
@@ -117,6 +118,18 @@ const gatewayTable: ReadonlyMap<string, GatewayOption> = new Map<string, Gateway
     'routing',
     ({ routing }, value, path) => {
       for (const [field, each] of entriesOf(objectValue(value, path))) routing.set(field, each)
+    },
+  ],
+  [
+    'byok',
+    (_, _value, path) =>
+      refuse('unknown_parameter', `\`${path}\` is not supported: add the provider key to the workspace, as a BYOK key.`, path),
+  ],
+  [
+    'hipaaCompliant',
+    (_, value, path) => {
+      if (booleanValue(value, path))
+        refuse('unknown_parameter', `\`${path}\` is not supported. \`zeroDataRetention\` and \`disallowPromptTraining\` are.`, path)
     },
   ],
   ['metadata', ({ metadata }, value, path) => void Object.assign(metadata, stringMap(loggedMetadataCaps)(value, path))],
