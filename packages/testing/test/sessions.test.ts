@@ -198,6 +198,15 @@ test('a token works in every dialect, whole and streamed, and in the protocol of
   expect(rows.filter(({ result }) => result === 'ok').length).toBe(8)
 })
 
+test('every list of models has those of the session alone', async () => {
+  const gateway = await createFixture()
+  const { token } = await gateway.workspaces('app').sessions.create({ user: 'u', models: ['small'], origins: [origin] })
+  const send = pageOf(gateway)
+  const listed = async (path: string) => (await send(`GET ${path}`, bearer(token))).json()
+  expect(await listed('/v1/models')).toMatchObject({ data: [{ id: 'small' }] })
+  expect(await listed('/v4/ai/config')).toMatchObject({ models: [{ id: 'small' }] })
+})
+
 test('a token gives access to no management route, and to no information about the workspace', async () => {
   const gateway = await createFixture()
   const send = pageOf(gateway)

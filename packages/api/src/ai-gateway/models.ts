@@ -1,15 +1,18 @@
 import type { Model, Offer, Price } from '@signalbox/dialects/protocol'
+import type { Caller } from '@signalbox/gateway'
 import type { ApiReply } from '../api.ts'
-import { offersHere } from '../catalog/offers.ts'
 import { viewReply } from '../catalog/views.ts'
 import type { Call } from '../route.ts'
 
-/** Replies with the callable models, ordered by id. */
-export function listLanguageModels({ gateway, site }: Call): ApiReply {
-  const view = site.views(gateway.models.version(), '["ai-gateway models"]', () => {
-    const offersOf = offersHere(gateway)
-    return { models: gateway.models.list().map(model => languageModelView(model, offersOf(model))) }
-  })
+/** Replies with the models that the caller may call, ordered by id. */
+export async function listLanguageModels({ gateway, site }: Call, caller: Caller): Promise<ApiReply> {
+  const callable = await gateway.callableOffers(caller)
+  const view = site.views(gateway.models.version(), JSON.stringify(['ai-gateway models', callable.key]), () => ({
+    models: gateway.models.list().flatMap(model => {
+      const offers = callable.of(model)
+      return offers.length > 0 ? [languageModelView(model, offers)] : []
+    }),
+  }))
   return viewReply(view)
 }
 

@@ -32,7 +32,7 @@ export const aiGatewayRoutes: readonly Route[] = [
     query: [],
     reply: 'LanguageModelList',
     errors: [],
-    handler: async call => (await import('../lazy-imports.ts')).listLanguageModels(call),
+    handler: async (call, caller) => (await import('../lazy-imports.ts')).listLanguageModels(call, caller),
   },
   {
     method: 'GET',
