@@ -11,6 +11,13 @@ test('each kind of token is charged at its own price, and the total is rounded u
   expect(costOf({ input: 0, output: 0 }, usage)).toBe(0)
 })
 
+test('the tokens of further model calls are part of the same sum, which is rounded up once', () => {
+  const none = { cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
+  const step = { count: 1, input_tokens: 1, output_tokens: 0, cached_tokens: 0, cache_write_tokens: 0, cache_write_1h_tokens: 0 }
+  const whole = { ...none, input_tokens: 2, output_tokens: 0 }
+  expect(costOf({ input: 300_000, output: 0 }, { ...whole, extra_steps: step })).toBe(costOf({ input: 300_000, output: 0 }, whole))
+})
+
 test('without prices of their own, cache reads and writes cost as much as input', () => {
   expect(costOf({ input: 1_000_000, output: 0 }, usage)).toBe(1000)
 })

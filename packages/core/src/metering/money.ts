@@ -15,12 +15,16 @@ export function costOf(price: Price, usage: Usage): Microdollars {
   // Each call of the model has a prompt of its own, and so a tier of its own.
   const own = withoutSteps(usage)
   const length = Math.ceil(steps.input_tokens / Math.max(1, steps.count))
-  return costAt(ratesAt(price, own.input_tokens), own) + tokenCost(ratesAt(price, length), { ...steps, reasoning_tokens: 0 })
+  return costAt(ratesAt(price, own.input_tokens), own, tokenSum(ratesAt(price, length), { ...steps, reasoning_tokens: 0 }))
 }
 
-/** Cost of usage at rates that are already selected. */
-export function costAt(rates: Rates, usage: Usage): Microdollars {
-  return tokenCost(rates, usage) + (rates.request ?? 0) + (usage.hosted_calls ? hostedCost(rates.tools, usage.hosted_calls) : 0)
+/** Cost of usage at rates that are already selected. `more`: the `tokenSum` of further calls of the model. */
+export function costAt(rates: Rates, usage: Usage, more = 0): Microdollars {
+  return (
+    Math.ceil((tokenSum(rates, usage) + more) / 1_000_000) +
+    (rates.request ?? 0) +
+    (usage.hosted_calls ? hostedCost(rates.tools, usage.hosted_calls) : 0)
+  )
 }
 
 /** Hosted calls of a kind without a known price cost nothing; `unpricedTools` lists them. */
@@ -34,20 +38,21 @@ export function hostedCost(rates: HostedToolRates = {}, calls: HostedCalls): Mic
 export const unpricedTools = ({ tools = {} }: Rates, { hosted_calls: calls = {} }: Usage): readonly HostedTool[] =>
   hostedTools.filter(tool => (calls[tool] ?? 0) > 0 && tools[tool] === undefined)
 
-function tokenCost(rates: Rates, usage: Usage): Microdollars {
+/** The cost of tokens in millionths of a microdollar. */
+function tokenSum(rates: Rates, usage: Usage): number {
   const cached = usage.cached_tokens
   const written = usage.cache_write_tokens
   const long = usage.cache_write_1h_tokens ?? 0
   const plain = usage.input_tokens - cached - written
   const audio = usage.audio_tokens ?? 0
-  const sum =
+  return (
     (plain - audio) * rates.input +
     audio * (rates.inputAudio ?? rates.input) +
     cached * (rates.cached ?? rates.input) +
     (written - long) * (rates.cacheWrite ?? rates.input) +
     long * (rates.cacheWrite1h ?? 2 * rates.input) +
     usage.output_tokens * rates.output
-  return Math.ceil(sum / 1_000_000)
+  )
 }
 
 /** More tokens than any response can have; keeps tokens × price far below 2⁵³. */
