@@ -40,11 +40,11 @@ export interface ApiRequest {
 
 /**
  * The text of a request body, or the reason why it is missing: `too_large`, `broken` (the connection), `stopped` (by the caller of
- * `text`), `not_utf8`, `not_decodable` (its content coding), or `consumed` (already read by other code).
+ * `text`), `not_utf8`, `not_decodable` (its content coding), `bomb` (`isBomb`), or `consumed` (already read by other code).
  */
 export type BodyText =
   | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly why: 'too_large' | 'broken' | 'stopped' | 'not_utf8' | 'not_decodable' | 'consumed' }
+  | { readonly ok: false; readonly why: 'too_large' | 'broken' | 'stopped' | 'not_utf8' | 'not_decodable' | 'bomb' | 'consumed' }
 
 /** A reply of the API as plain values, for a server to send. */
 export interface ApiReply {

@@ -3,6 +3,7 @@ import { GatewayError } from '@signalbox/dialects/errors'
 import { isObject, type JsonObject, largeBody } from '@signalbox/dialects/protocol'
 import { checkBody } from '@signalbox/gateway/in-process'
 import type { ApiRequest, BodyText } from './api.ts'
+import { maxDecodedRatio } from './decoded-size.ts'
 import { checkJsonLimits } from './json-limits.ts'
 import type { Settings } from './settings.ts'
 import type { Upload } from './uploads.ts'
@@ -51,6 +52,7 @@ function announced(request: ApiRequest, limit: number): number {
 
 function bodyError(why: Extract<BodyText, { ok: false }>['why'], limit: number): GatewayError {
   if (why === 'too_large') return tooLarge(limit)
+  if (why === 'bomb') return bomb()
   if (why === 'consumed') return consumed()
   return invalid(why === 'not_utf8' ? 'The request body is not valid UTF-8.' : 'The request body is incomplete.')
 }
@@ -63,6 +65,11 @@ const consumed = (): GatewayError =>
 
 const tooLarge = (limit: number): GatewayError =>
   new GatewayError('request_too_large', { message: `The request body is larger than the limit of ${limit} bytes.` })
+
+const bomb = (): GatewayError =>
+  new GatewayError('request_too_large', {
+    message: `The request body is more than ${maxDecodedRatio} times as large as what was sent. Send it without compression.`,
+  })
 
 const invalid = (message: string): GatewayError => new GatewayError('invalid_request', { message })
 

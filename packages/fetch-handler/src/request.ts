@@ -1,4 +1,4 @@
-import { type ApiRequest, type BodyText, collectBytes, mountBefore, type SignIn, signedInBy, watchUpload } from '@signalbox/api'
+import { type ApiRequest, type BodyText, collectBytes, isBomb, mountBefore, type SignIn, signedInBy, watchUpload } from '@signalbox/api'
 import type { ClientPace } from './idle-timer.ts'
 
 /** One client request as the API takes it, with the means to end it. */
@@ -80,10 +80,17 @@ const requestCodings: readonly string[] = typeof DecompressionStream === 'undefi
 /** Bytes that are decoded at a time: some runtimes decode a whole piece at once, to up to a thousand times its length. */
 const decodedPiece = 4_096
 
+interface Decoding {
+  readonly coding: string
+  /** Counts the bytes that the decoder has taken. */
+  readonly encoded: { bytes: number }
+}
+
 /** Decodes a body piece by piece. */
-function decoded(body: ReadableStream<Uint8Array>, coding: string): ReadableStream<Uint8Array> {
+function decoded(body: ReadableStream<Uint8Array>, { coding, encoded }: Decoding): ReadableStream<Uint8Array> {
   const inPieces = new TransformStream<Uint8Array, Uint8Array>({
     transform(piece, controller) {
+      encoded.bytes += piece.length
       for (let at = 0; at < piece.length; at += decodedPiece) controller.enqueue(piece.subarray(at, at + decodedPiece))
     },
   })
@@ -98,14 +105,15 @@ async function readBodyText(request: Request, options: BodyOptions): Promise<Bod
   if (Number(request.headers.get('content-length') ?? 0) > options.limit) return { ok: false, why: 'too_large' }
   if (request.body.locked) return { ok: false, why: 'consumed' }
   const { coding } = options
-  const reader = (coding === undefined ? request.body : decoded(request.body, coding)).getReader()
+  const encoded = { bytes: 0 }
+  const reader = (coding === undefined ? request.body : decoded(request.body, { coding, encoded })).getReader()
   const cancel = (): void => void reader.cancel().catch(() => {})
   return new Promise(resolve => {
     const upload = watchUpload(options.pace.clock, options.pace, () => {
       resolve(brokenBody)
       cancel()
     })
-    void readPieces(reader, options, upload.heard).then(text => {
+    void readPieces(reader, options, { onBytes: upload.heard, encoded }).then(text => {
       upload.stop()
       resolve(text)
       if (!text.ok) cancel()
@@ -117,8 +125,13 @@ type Reader = ReadableStreamDefaultReader<Uint8Array>
 
 const brokenBody: BodyText = { ok: false, why: 'broken' }
 
+interface PieceCounts {
+  readonly onBytes: (bytes: number) => void
+  readonly encoded: Decoding['encoded']
+}
+
 /** Counts the bytes as they arrive, because Content-Length is unverified and may be missing. */
-async function readPieces(reader: Reader, { limit, heard, coding }: BodyOptions, onBytes: (bytes: number) => void): Promise<BodyText> {
+async function readPieces(reader: Reader, { limit, heard, coding }: BodyOptions, { onBytes, encoded }: PieceCounts): Promise<BodyText> {
   const collected = collectBytes()
   let bytes = 0
   try {
@@ -126,6 +139,7 @@ async function readPieces(reader: Reader, { limit, heard, coding }: BodyOptions,
       onBytes(step.value.byteLength)
       bytes += step.value.byteLength
       if (bytes > limit) return { ok: false, why: 'too_large' }
+      if (coding !== undefined && isBomb(encoded.bytes, bytes)) return { ok: false, why: 'bomb' }
       if (heard?.(bytes) === false) return { ok: false, why: 'stopped' }
       collected.add(step.value)
     }

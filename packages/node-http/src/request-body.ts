@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import * as zlib from 'node:zlib'
-import { type BodyText, type ClientLimits, collectBytes, watchUpload } from '@signalbox/api'
+import { type BodyText, type ClientLimits, collectBytes, isBomb, watchUpload } from '@signalbox/api'
 import { largeBody } from '@signalbox/dialects/protocol'
 import type { Gateway } from '@signalbox/gateway'
 import type { Awaitable } from '@signalbox/storage'
@@ -114,6 +114,7 @@ function readDecoded(message: IncomingMessage, { limit, pace, heard, coding = ''
     decoder.on('data', (piece: Buffer) => {
       bytes += piece.length
       if (bytes > limit) done({ ok: false, why: 'too_large' })
+      else if (isBomb(encodedBytes, bytes)) done({ ok: false, why: 'bomb' })
       else if (heard?.(bytes) === false) done({ ok: false, why: 'stopped' })
       else collected.add(piece)
     })

@@ -16,20 +16,24 @@ const post = (coding: string, bytes: Uint8Array) => ({
   body: new Uint8Array(bytes),
 })
 
-const adapters: readonly (readonly [name: string, codings: readonly (keyof typeof encoders)[], open: () => Promise<Send>])[] = [
+const adapters: readonly (readonly [
+  name: string,
+  codings: readonly (keyof typeof encoders)[],
+  open: (maxBytes?: number) => Promise<Send>,
+])[] = [
   [
     'node:http',
     ['zstd', 'br', 'gzip', 'deflate'],
-    async () => {
-      const { url } = await start({ maxBodyBytes })
+    async (maxBytes = maxBodyBytes) => {
+      const { url } = await start({ maxBodyBytes: maxBytes })
       return (coding, bytes) => fetch(`${url}/v1/responses`, post(coding, bytes))
     },
   ],
   [
     'fetch',
     ['gzip', 'deflate'],
-    async () => {
-      const handler = toFetchHandler(fakeGateway().gateway, { maxBodyBytes })
+    async (maxBytes = maxBodyBytes) => {
+      const handler = toFetchHandler(fakeGateway().gateway, { maxBodyBytes: maxBytes })
       return async (coding, bytes) => handler(new Request('http://x/v1/responses', post(coding, bytes)))
     },
   ],
@@ -47,6 +51,14 @@ describe.each(adapters)('a compressed body over %s', (_, codings, open) => {
     expect([bomb.status, await bomb.json()]).toMatchObject([413, { error: { message: expect.stringContaining(`${maxBodyBytes} bytes`) } }])
     const damaged = await send(coding, Buffer.from('no compression at all'))
     expect([damaged.status, await damaged.json()]).toMatchObject([400, { error: { message: `The request body is not valid ${coding}.` } }])
+  })
+
+  test.each(codings)('in %s is refused if it is more than 100 times as large as what was sent', async coding => {
+    const send = await open(8_000_000)
+    const bomb = await send(coding, encoders[coding](`${body}${' '.repeat(4_000_000)}`))
+    expect([bomb.status, await bomb.json()]).toMatchObject([413, { error: { message: expect.stringContaining('100 times') } }])
+    const dense = Array.from({ length: 80_000 }, (_, at) => at.toString(36)).join(' ')
+    expect((await send(coding, encoders[coding](JSON.stringify({ model: 'small', input: dense.repeat(3) })))).status).toBe(200)
   })
 
   test.each(codings)('in %s is refused if anything follows its end', async coding => {

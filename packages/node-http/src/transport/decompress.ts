@@ -1,13 +1,9 @@
 import type { Transform } from 'node:stream'
 import * as zlib from 'node:zlib'
+import { isBomb } from '@signalbox/api'
 import { asIterator } from '@signalbox/core/runtime'
 import type { TransportReply } from '@signalbox/dialects/protocol'
 import { transportError } from './transport-errors.ts'
-
-/** Decoded bytes per encoded byte above which a body counts as a decompression bomb. */
-const maxRatio = 100
-/** Decoded bytes below which the ratio is not checked. */
-const ratioCheckedFromBytes = 1_048_576
 
 /** Decodes a response. Requests do not ask for compression, but some servers compress once anyway. Any other encoding is rejected. */
 export function decompress(reply: TransportReply, maxBytes: number): TransportReply | Promise<TransportReply> {
@@ -82,8 +78,7 @@ function inflate(source: Bytes, decoder: Transform, maxBytes: number): Bytes {
         const step = await output.next()
         if (step.done) return step
         given += step.value.length
-        if (given > maxBytes || (given > ratioCheckedFromBytes && given > taken * maxRatio))
-          throw transportError('DECODED_TOO_LARGE', 'The decompressed response is too large.')
+        if (given > maxBytes || isBomb(taken, given)) throw transportError('DECODED_TOO_LARGE', 'The decompressed response is too large.')
         return step
       } catch (error) {
         close()
