@@ -16,7 +16,7 @@ export interface ApiOptions {
    */
   readonly maxUploadBytesPerUser?: number
   /**
-   * Maximum total bytes of request bodies in use by all workspaces together. Beyond them requests get 503. Always enough for one body of `maxBodyBytes`. Default: 167,772,160.
+   * Maximum total bytes of request bodies in use by all workspaces together. Beyond them requests get 503: a workspace may use at least half of what the others leave. Always enough for one body of `maxBodyBytes`. Default: 167,772,160.
    */
   readonly maxUploadBytes?: number
   /** Milliseconds that a stream waits for its first content before status 200 is sent and keep-alive begins. Default: 10,000. */

@@ -83,8 +83,7 @@ describe('the bytes of concurrent bodies', () => {
       facts: { retryAfterMs: 1_000 },
     })
     expect(uploads.open(of('b')).claim(100)).toBeUndefined()
-    expect(uploads.open(of('c')).claim(100)).toBeUndefined()
-    expect(uploads.open(of('d')).claim(1)).toMatchObject({ status: 503, code: 'service_unavailable', facts: { retryAfterMs: 1_000 } })
+    expect(uploads.open(of('c')).claim(100)).toMatchObject({ status: 503, code: 'service_unavailable', facts: { retryAfterMs: 1_000 } })
   })
 
   test('are counted as they arrive if their length was not announced, and never twice', () => {
@@ -104,7 +103,26 @@ describe('the bytes of concurrent bodies', () => {
       upload.release()
     }
     const [one, other] = [uploads.open(of('a')), uploads.open(of('b'))]
-    expect([one.claim(200), other.claim(200), uploads.open(of('c')).claim(1)?.status]).toEqual([undefined, undefined, 503])
+    expect([one.claim(200), other.claim(125), uploads.open(of('c')).claim(100)?.status]).toEqual([undefined, undefined, 503])
+  })
+
+  test('leave room for another workspace, however much a few of them announce', () => {
+    const uploads = createUploads({ maxBodyBytes: 100, maxUploadBytesPerWorkspace: 500, maxUploadBytesPerUser: 500, maxUploadBytes: 1_000 })
+    const most = (workspaceId: string): number => {
+      let bytes = 0
+      while (uploads.open(of(workspaceId)).claim(1) === undefined) bytes += 1
+      return bytes
+    }
+    expect(['a', 'b', 'c', 'd'].map(most)).toEqual([500, 250, 125, 62])
+    expect(uploads.open(of('e')).claim(31)).toBeUndefined()
+  })
+
+  test('may all be of one workspace, if its limit is that of all', () => {
+    const uploads = createUploads({ ...settings, maxUploadBytesPerWorkspace: 400 })
+    expect([uploads.open(of('a')).claim(100), uploads.open(of('a')).claim(300)]).toEqual([undefined, undefined])
+    expect(uploads.open(of('b')).claim(1)?.status).toBe(503)
+    const none = createUploads({ maxBodyBytes: 0, maxUploadBytesPerWorkspace: 0, maxUploadBytesPerUser: 0, maxUploadBytes: 0 })
+    expect(none.open(of('a')).claim(1)?.status).toBe(429)
   })
 
   test('always have room for one body of the maximum size', () => {

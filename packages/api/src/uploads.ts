@@ -46,6 +46,15 @@ export function createTally(): Tally {
   }
 }
 
+/**
+ * The most that one of several may use: at least half of what the others leave, so a few of them cannot use up all of it. `perWorkspace` of
+ * more than half of `total` is as much of what is left.
+ *
+ * @example maxBeside(80, { total: 160, perWorkspace: 80 }) // 40
+ */
+export const maxBeside = (others: number, { total, perWorkspace }: { readonly total: number; readonly perWorkspace: number }): number =>
+  (perWorkspace >= total ? 1 : Math.max(0.5, perWorkspace / total)) * (total - others)
+
 /** The name of an end user's own share. Undefined if the caller only has the share of its workspace. */
 export const userShareOf = ({ workspaceId, keyId, isEndUser }: Sharer): string | undefined =>
   isEndUser ? JSON.stringify([workspaceId, keyId]) : undefined
@@ -58,7 +67,7 @@ export function createUploads({ maxBodyBytes, maxUploadBytes, maxUploadBytesPerW
   // A body that can never fit would be refused for ever with a time to retry.
   const maxPerWorkspace = Math.max(maxBodyBytes, maxUploadBytesPerWorkspace)
   const maxPerUser = Math.max(maxBodyBytes, maxUploadBytesPerUser)
-  const most = Math.max(maxBodyBytes, maxUploadBytes)
+  const shares = { total: Math.max(maxBodyBytes, maxUploadBytes), perWorkspace: maxPerWorkspace }
   const [workspaces, users] = [createTally(), createTally()]
   let total = 0
 
@@ -80,7 +89,8 @@ export function createUploads({ maxBodyBytes, maxUploadBytes, maxUploadBytesPerW
         if (user !== undefined && users.of(user) + more > ownMost) return tooManyOf('this user', ownMost)
         if (workspaces.of(workspaceId) + more > maxPerWorkspace)
           return user === undefined ? tooManyOf('this workspace', maxPerWorkspace) : tooManyOf('the workspace of this user')
-        if (total + more > most) return tooManyUploads()
+        const own = workspaces.of(workspaceId)
+        if (own + more > maxBeside(total - own, shares)) return tooManyUploads()
         add(more)
         return undefined
       }

@@ -1,5 +1,5 @@
 import { GatewayError } from '@signalbox/dialects/errors'
-import { createTally, type Sharer, type Uploads, userShareOf } from '../uploads.ts'
+import { createTally, maxBeside, type Sharer, type Uploads, userShareOf } from '../uploads.ts'
 import type { WebSocketLimits } from './limits.ts'
 
 /** The shared counts of all WebSocket connections. */
@@ -22,15 +22,17 @@ type ConnectionLimits = Pick<Required<WebSocketLimits>, 'maxConnections' | 'maxC
 
 export function createConnections({ maxConnections, maxConnectionsPerWorkspace, maxConnectionsPerUser }: ConnectionLimits): Connections {
   const [workspaces, users] = [createTally(), createTally()]
+  const shares = { total: maxConnections, perWorkspace: maxConnectionsPerWorkspace }
   let total = 0
   return {
     take(caller) {
       const { workspaceId } = caller
       const user = userShareOf(caller)
       if (user !== undefined && users.of(user) >= maxConnectionsPerUser) throw tooManyOf('This user', maxConnectionsPerUser)
-      if (workspaces.of(workspaceId) >= maxConnectionsPerWorkspace)
+      const own = workspaces.of(workspaceId)
+      if (own >= maxConnectionsPerWorkspace)
         throw user === undefined ? tooManyOf('This workspace', maxConnectionsPerWorkspace) : tooManyOf('The workspace of this user')
-      if (total >= maxConnections) throw tooManyConnections()
+      if (own + 1 > maxBeside(total - own, shares)) throw tooManyConnections()
       const add = (more: 1 | -1): void => {
         total += more
         workspaces.add(workspaceId, more)

@@ -4,7 +4,7 @@ export interface WebSocketLimits {
   readonly maxConnectionsPerWorkspace?: number
   /** Maximum open connections of one end user across its sessions. Further ones get 429. Default: 20. */
   readonly maxConnectionsPerUser?: number
-  /** Maximum open connections of all workspaces. Further ones get 503. Default: 10,000. */
+  /** Maximum open connections of all workspaces, of which one may open at least half of what the others leave. Further ones get 503. Default: 10,000. */
   readonly maxConnections?: number
   /** Milliseconds after which a connection is closed, once its response is complete. Default: 3,600,000, like OpenAI. */
   readonly maxAgeMs?: number

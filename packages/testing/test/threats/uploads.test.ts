@@ -153,14 +153,14 @@ describe.each(Object.entries(adapters))('%s', (_, start) => {
       return (await gateway.workspaces(id).apiKeys.create({ name: 'k' })).secret
     }
     const [b, c] = [await keyOfAnother(), await keyOfAnother()]
-    const open = [await key({}), await key({}), b, b].map(secret => upload(port, secret, { length: 100_000, body: '{' }))
+    const open = [await key({}), await key({}), b].map(secret => upload(port, secret, { length: 100_000, body: '{' }))
     await admitted(open.length)
     const ofOne = upload(port, await key({}), { length: 100_000, body: '{' })
     expect(await ofOne.answered()).toBe(429)
     const ofAll = upload(port, c, { length: 100_000, body: '{' })
     expect(await ofAll.answered()).toBe(503)
     for (const { text } of [ofOne, ofAll]) expect(text()).toMatch(/retry-after: 1\r\n/i)
-    expect(open.map(({ status }) => status())).toEqual([0, 0, 0, 0])
+    expect(open.map(({ status }) => status())).toEqual([0, 0, 0])
     for (const { socket } of open) socket.destroy()
     await wait(200)
     expect(await upload(port, c, { length: 100_000, body: '{' }).answered(300)).toBe(0)
