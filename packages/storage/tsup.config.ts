@@ -9,6 +9,7 @@ export default library({
     compose: 'src/compose.ts',
     counters: 'src/counters.ts',
     items: 'src/items.ts',
+    'owner-sizes': 'src/owner-sizes.ts',
     ledger: 'src/ledger.ts',
     records: 'src/records.ts',
     routing: 'src/routing.ts',

@@ -164,7 +164,7 @@ const valid = { at: AT, latest: AT + 2 * HOUR }
 const idsOf = async (items: ItemStore, workspaceId = 'w') =>
   (await items.find(workspaceId, ['a', 'b', 'c', 'd'], valid)).map(({ id }) => id).sort()
 
-test('items fill a workspace and the process to the last byte, and beyond it the oldest are evicted', async () => {
+test('items fill a workspace and the process to the last byte, and beyond it the oldest of the largest are evicted', async () => {
   const items = memoryItems(10)
   await items.put([itemOf('a', 3), itemOf('b', 3)], 6, valid)
   expect(await idsOf(items)).toEqual(['a', 'b'])
@@ -173,7 +173,16 @@ test('items fill a workspace and the process to the last byte, and beyond it the
   await items.put([itemOf('a', 6, 'other')], 6, valid)
   expect([await idsOf(items), await idsOf(items, 'other')]).toEqual([['b', 'c'], ['a']])
   await items.put([itemOf('b', 0, 'other'), itemOf('c', 1, 'third')], 6, valid)
-  expect([await idsOf(items), await idsOf(items, 'other'), await idsOf(items, 'third')]).toEqual([['c'], ['a', 'b'], ['c']])
+  expect([await idsOf(items), await idsOf(items, 'other'), await idsOf(items, 'third')]).toEqual([['b', 'c'], ['b'], ['c']])
+})
+
+test('items of a large workspace, whoever owns them there, do not evict those of a smaller one', async () => {
+  const items = memoryItems(100)
+  const user = JSON.stringify(['large', 'user:small'])
+  await items.put([itemOf('a', 10, 'small')], 50, valid)
+  await items.put([itemOf('b', 3, user)], 50, valid)
+  for (let at = 0; at < 30; at++) await items.put([itemOf('c', 20, JSON.stringify(['large', `user:${at}`]))], 50, valid)
+  expect([await idsOf(items, 'small'), await idsOf(items, user)]).toEqual([['a'], ['b']])
 })
 
 test('bytes of replaced or expired items are free again', async () => {

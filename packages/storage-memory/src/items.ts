@@ -1,6 +1,7 @@
 import type { ItemStore } from '@signalbox/storage'
 import { faultOfItems, faultOfRenewal } from '@signalbox/storage/faults'
 import type { ItemTimes, StoredItem } from '@signalbox/storage/items'
+import { createOwnerSizes } from '@signalbox/storage/owner-sizes'
 
 interface ItemRow {
   /** Undefined if two items had the id. */
@@ -19,11 +20,12 @@ const isThere = (expiresAt: number, { at, latest }: ItemTimes): boolean => expir
 
 /** Rows by workspace, and their bytes. */
 function itemRows() {
-  // The workspace that stored an item last comes last.
+  const sizes = createOwnerSizes()
   const workspaces = new Map<string, WorkspaceItems>()
   let totalBytes = 0
-  const remove = (mine: WorkspaceItems, id: string): ItemRow | undefined => {
+  const remove = (workspaceId: string, mine: WorkspaceItems, id: string): ItemRow | undefined => {
     const row = mine.rows.get(id)
+    sizes.add(workspaceId, -(row?.bytes ?? 0))
     mine.rows.delete(id)
     mine.bytes -= row?.bytes ?? 0
     totalBytes -= row?.bytes ?? 0
@@ -32,24 +34,25 @@ function itemRows() {
   return {
     workspaces,
     totalBytes: () => totalBytes,
+    largest: sizes.largest,
     /** Removes the oldest rows of a workspace, up to the first wanted one. */
     removeOldest(workspaceId: string, mine: WorkspaceItems, isWanted: (row: ItemRow) => boolean): void {
       for (const [id, row] of mine.rows) {
         if (isWanted(row)) break
-        remove(mine, id)
+        remove(workspaceId, mine, id)
       }
       if (mine.rows.size === 0) workspaces.delete(workspaceId)
     },
     add(item: StoredItem, valid: ItemTimes): WorkspaceItems {
       const { workspaceId, id, expiresAt, body } = item
       const mine = workspaces.get(workspaceId) ?? { rows: new Map(), bytes: 0 }
-      const known = remove(mine, id)
+      const known = remove(workspaceId, mine, id)
       const isOther = known !== undefined && isThere(known.expiresAt, valid)
       const row: ItemRow = isOther ? { item: undefined, expiresAt, bytes: 0 } : { item: { ...item }, expiresAt, bytes: body.length }
       mine.rows.set(id, row)
       mine.bytes += row.bytes
       totalBytes += row.bytes
-      workspaces.delete(workspaceId)
+      sizes.add(workspaceId, row.bytes)
       workspaces.set(workspaceId, mine)
       return mine
     },
@@ -58,7 +61,7 @@ function itemRows() {
 
 /** Response items, at most `maxTotalBytes` of them. `memoryItems(1_000_000).find('ws_1', ['msg_1'], { at, latest })` */
 export function memoryItems(maxTotalBytes: number): ItemStore {
-  const { workspaces, totalBytes, removeOldest, add } = itemRows()
+  const { workspaces, totalBytes, largest, removeOldest, add } = itemRows()
   return {
     put(items, maxBytes, valid) {
       const fault = faultOfItems(items, maxBytes, valid)
@@ -67,9 +70,12 @@ export function memoryItems(maxTotalBytes: number): ItemStore {
         const mine = add(item, valid)
         removeOldest(item.workspaceId, mine, row => isThere(row.expiresAt, valid) && mine.bytes <= maxBytes)
       }
-      for (const [workspaceId, mine] of workspaces) {
-        if (totalBytes() <= maxTotalBytes) return
-        removeOldest(workspaceId, mine, () => totalBytes() <= maxTotalBytes)
+      while (totalBytes() > maxTotalBytes) {
+        const workspaceId = largest(items[0]?.workspaceId ?? '') ?? ''
+        const mine = workspaces.get(workspaceId)
+        if (!mine) return
+        const { bytes } = mine
+        removeOldest(workspaceId, mine, () => mine.bytes < bytes)
       }
     },
     find(workspaceId, ids, valid) {

@@ -52,12 +52,25 @@ test('if a workspace has too many items, the least recently used are removed, an
 })
 
 test('if all workspaces together have too many items, the least recently used are removed', async () => {
-  const { items, find } = kept({ maxTotalBytes: 20_000 })
+  const { items, find } = kept({ maxTotalBytes: 24_000 })
   for (const workspace of ['u', 'v', 'w']) void items.keep(workspace, [message('a', 'x'.repeat(3_000))])
   expect(await find('u', 'a')).toEqual(['a'])
   void items.keep('x', [message('a', 'x'.repeat(3_000))])
   const left = await Promise.all(['u', 'v', 'w', 'x'].map(async workspace => (await find(workspace, 'a')).length))
   expect(left).toEqual([1, 0, 1, 1])
+})
+
+test.each([
+  ['a workspace', (_: number) => 'large'],
+  ['the end users of a workspace', (at: number) => JSON.stringify(['large', `user:${at}`])],
+])('what %s keeps does not remove the items of a smaller workspace or of a smaller user', async (_, ownerOf) => {
+  const { items, find } = kept({ maxTotalBytes: 200_000 })
+  const user = JSON.stringify(['large', 'user:small'])
+  void items.keep('small', [message('theirs', 'x'.repeat(10_000))])
+  void items.keep(user, [message('own')])
+  for (let at = 0; at < 100; at++) void items.keep(ownerOf(at), [message(`msg_${at}`, 'x'.repeat(10_000))])
+  expect([await find('small', 'theirs'), await find(ownerOf(99), 'msg_99')]).toEqual([['theirs'], ['msg_99']])
+  expect(await find(user, 'own')).toEqual(['own'])
 })
 
 test('an item larger than the limit of its workspace is not kept, and removes none', async () => {

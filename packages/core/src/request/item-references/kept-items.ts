@@ -1,6 +1,7 @@
 import type { Item, JsonObject } from '@signalbox/dialects/protocol'
 import { estimateMemory } from '@signalbox/dialects/protocol'
 import type { Awaitable } from '@signalbox/storage'
+import { createOwnerSizes } from '@signalbox/storage/owner-sizes'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../runtime/ports.ts'
 
@@ -50,7 +51,10 @@ export interface StoredItemOptions {
   readonly ttl?: number
   /** Maximum bytes of items kept for one workspace or end user; least recently used items are removed first. Default: 33,554,432. */
   readonly maxBytes?: number
-  /** Maximum bytes of items that one process keeps in memory for all workspaces. Default: 67,108,864. */
+  /**
+   * Maximum bytes of items that one process keeps in memory for all workspaces. Beyond them the largest workspaces lose items first. Default:
+   * 67,108,864.
+   */
   readonly maxTotalBytes?: number
 }
 
@@ -69,22 +73,24 @@ interface KeptItem {
   readonly item: JsonObject | undefined
   /** Monotonic milliseconds. */
   until: number
+  /** Bytes of memory. */
+  bytes: number
 }
 
 /** Maximum id length. Equals the limit for identifiers in requests, so a longer id could not be referred to. */
 export const maxIdLength = 4_096
 /** Overhead in bytes of an item's entries and of an owner's caches, in addition to the items themselves. */
 const entryBytes = 480
-const ownerBytes = 2_200
+const ownerBytes = 3_500
 const claimBytes = (id: string): number => entryBytes + id.length
 /** Maximum number of expired entries removed when another is added. */
 const maxExpired = 100
 
-/** Entries by owner and id, bounded in bytes per owner and in total. */
+/** Entries by owner and id, bounded in bytes per owner and in total. A large workspace does not remove the entries of a smaller one. */
 interface Entries {
   readonly claim: KeptItems['claim']
   readonly isFree: KeptItems['claimToKeep']
-  put(entry: KeptItem, bytes: number): void
+  put(entry: Omit<KeptItem, 'bytes'>, bytes: number): void
   /** Returns the entry and marks it as most recently used. Undefined if there is none or it has expired. */
   use(owner: string, id: string, now: number): KeptItem | undefined
 }
@@ -92,10 +98,12 @@ interface Entries {
 function boundedEntries({ ttl, maxTotalBytes, ...options }: Required<StoredItemOptions>): Entries {
   const maxBytes = Math.min(options.maxBytes, maxTotalBytes)
   const owners = new Map<string, LRUCache<string, KeptItem>>()
+  const sizes = createOwnerSizes()
   // Each use moves an entry to the end, so the first one expires first.
   const all = new LRUCache<KeptItem, KeptItem>({
     maxSize: maxTotalBytes,
     disposeAfter(entry) {
+      sizes.add(entry.owner, -entry.bytes)
       const mine = owners.get(entry.owner)
       if (mine?.peek(entry.id) === entry) mine.delete(entry.id)
       if (mine?.size === 0) owners.delete(entry.owner)
@@ -118,7 +126,11 @@ function boundedEntries({ ttl, maxTotalBytes, ...options }: Required<StoredItemO
       all.delete(oldest)
     }
   }
-  const put = (entry: KeptItem, bytes: number): void => {
+  const removeFor = (owner: string): void => {
+    const [oldest] = owners.get(sizes.largest(owner) ?? '')?.rvalues() ?? []
+    if (oldest) all.delete(oldest)
+  }
+  const put: Entries['put'] = (entry, bytes) => {
     keptAt = Math.max(keptAt, entry.until - ttl)
     if (nextExpiry <= keptAt) removeExpired()
     if (bytes > maxBytes) {
@@ -126,9 +138,14 @@ function boundedEntries({ ttl, maxTotalBytes, ...options }: Required<StoredItemO
       if (entry.item) put({ ...entry, item: undefined }, claimBytes(entry.id))
       return
     }
+    const most = Math.min(bytes + ownerBytes, maxTotalBytes)
+    while (all.calculatedSize + most > maxTotalBytes) removeFor(entry.owner)
     const mine = owners.get(entry.owner) ?? openOwner(entry.owner)
-    mine.set(entry.id, entry, { size: bytes })
-    all.set(entry, entry, { size: mine.size === 1 ? Math.min(bytes + ownerBytes, maxTotalBytes) : bytes })
+    const kept = { ...entry, bytes }
+    mine.set(entry.id, kept, { size: bytes })
+    if (mine.size === 1) kept.bytes = most
+    all.set(kept, kept, { size: kept.bytes })
+    sizes.add(entry.owner, kept.bytes)
   }
   const isFree: Entries['isFree'] = (owner, { id }) => id.length <= maxIdLength && !owners.get(owner)?.has(id)
   return {
@@ -142,7 +159,10 @@ function boundedEntries({ ttl, maxTotalBytes, ...options }: Required<StoredItemO
     },
     use(owner, id, now) {
       const entry = owners.get(owner)?.get(id)
-      if (!entry || entry.until > now) return entry && all.get(entry)
+      if (!entry || entry.until > now) {
+        if (entry) sizes.use(owner)
+        return entry && all.get(entry)
+      }
       all.delete(entry)
       return undefined
     },
