@@ -1,8 +1,8 @@
 import type { Credential } from '../protocol/provider.ts'
 import { toBase64Url } from './base64.ts'
 
-// A provider may quote the secret unchanged, escaped for a URL, JSON or HTML, in base64 or hex, in capitals, or broken over lines, and its
-// message may be cut inside it. So only letters and digits of text and secret are compared, and every stretch that both have in common is
+// A provider may quote the secret unchanged, escaped for a URL, JSON, HTML or a string, in base64, hex or decimal bytes, in capitals or full
+// width, or broken over lines, and its message may be cut inside it. So only letters and digits of text and secret are compared, and every stretch that both have in common is
 // removed.
 
 /** Minimum common letters and digits for a quotation. Shorter stretches may be ordinary words. */
@@ -25,7 +25,7 @@ function formsOf(secret: string): readonly string[] {
   const hex = Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
   // In the base64 of a longer text, the secret may start at any of three offsets.
   const base64 = [0, 1, 2].map(skipped => toBase64Url(bytes.subarray(skipped)))
-  return [bareOf(secret).text, ...[hex, ...base64].map(form => form.replace(/[_-]/g, '').toLowerCase())]
+  return [bareOf(secret).text, bytes.join(''), ...[hex, ...base64].map(form => form.replace(/[_-]/g, '').toLowerCase())]
 }
 
 interface Bare {
@@ -36,19 +36,22 @@ interface Bare {
   readonly ends: readonly number[]
 }
 
-/** JSON, URL and HTML escapes, and letters and digits. */
-const characters = /\\u([0-9a-f]{4})|%([0-9a-f]{2})|&#x([0-9a-f]{1,4});|&#([0-9]{1,5});|[a-z0-9]/gi
+/** Escapes of JSON, strings, URLs and HTML, letters and digits, those of full width, and the prefix of hexadecimal bytes. */
+const characters =
+  /\\u([0-9a-f]{4})|\\x([0-9a-f]{2})|%([0-9a-f]{2})|&#x([0-9a-f]{1,4});|&#([0-9]{1,5});|([\uff10-\uff5a])|\b0x(?=[0-9a-f]{2})|[a-z0-9]/gi
 
 function bareOf(original: string): Bare {
   let text = ''
   const starts: number[] = []
   const ends: number[] = []
   for (const match of original.matchAll(characters)) {
-    const [whole, json, url, hex, decimal] = match
-    const code = json ?? url ?? hex
+    const [whole, json, string, url, hex, decimal, wide] = match
+    const code = json ?? string ?? url ?? hex
     const isEscape = code !== undefined || decimal !== undefined
-    const character = isEscape ? String.fromCharCode(code === undefined ? Number(decimal) : Number.parseInt(code, 16)) : whole
-    if (isEscape && !/[a-z0-9]/i.test(character)) continue
+    const character = isEscape
+      ? String.fromCharCode(code === undefined ? Number(decimal) : Number.parseInt(code, 16))
+      : (wide?.normalize('NFKC') ?? whole)
+    if (!/^[a-z0-9]$/i.test(character)) continue
     text += character.toLowerCase()
     starts.push(match.index)
     ends.push(match.index + whole.length)
