@@ -24,9 +24,13 @@ interface CollectEvents {
   readonly fail: (error: unknown) => void
 }
 
+/** Pieces that are joined to one: a provider may send its response byte by byte, and keeping each one would take a hundred bytes. */
+const piecesAtOnce = 1_024
+
 /** A sink that collects text. Chunks may come from `source`, or be pushed by hand before it. */
 export function collectText(source: Pick<Source<Uint8Array>, 'cancel'>, limit: number, { done, fail }: CollectEvents): Sink<Uint8Array> {
   let pieces: readonly Uint8Array[] = []
+  let joined = 0
   let bytes = 0
   const isCut = (): boolean => bytes > limit
   return {
@@ -34,12 +38,16 @@ export function collectText(source: Pick<Source<Uint8Array>, 'cancel'>, limit: n
       if (isCut()) return
       pieces = append(pieces, piece)
       bytes += piece.byteLength
+      if (pieces.length - joined === piecesAtOnce) {
+        pieces = [...pieces.slice(0, joined), joinPieces(pieces.slice(joined))]
+        joined += 1
+      }
       if (!isCut()) return
       source.cancel()
-      done({ text: decodeWhole(pieces, bytes), isCut: true })
+      done({ text: decodeWhole(pieces), isCut: true })
     },
     end() {
-      if (!isCut()) done({ text: decodeWhole(pieces, bytes), isCut: false })
+      if (!isCut()) done({ text: decodeWhole(pieces), isCut: false })
     },
     fail,
   }
@@ -48,16 +56,19 @@ export function collectText(source: Pick<Source<Uint8Array>, 'cancel'>, limit: n
 const bodyDecoder = new TextDecoder()
 
 /** Most responses are one chunk, and decoding the whole is cheaper than a streaming decoder. */
-function decodeWhole(pieces: readonly Uint8Array[], bytes: number): string {
+function decodeWhole(pieces: readonly Uint8Array[]): string {
   const [only] = pieces
-  if (only && pieces.length === 1) return bodyDecoder.decode(only)
-  const whole = new Uint8Array(bytes)
+  return bodyDecoder.decode(only && pieces.length === 1 ? only : joinPieces(pieces))
+}
+
+function joinPieces(pieces: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(pieces.reduce((bytes, { byteLength }) => bytes + byteLength, 0))
   let at = 0
   for (const piece of pieces) {
     whole.set(piece, at)
     at += piece.byteLength
   }
-  return bodyDecoder.decode(whole)
+  return whole
 }
 
 /** Parses a complete JSON response. Returns an error message if it is not a JSON object. */
