@@ -219,3 +219,36 @@ test.each(Object.entries(tooManyCalls))(
     expect(text.match(/^event: response\.output_item\.added$/gm)?.length).toBeLessThanOrEqual(10_000)
   },
 )
+
+/** A call whose input is deeper than a response may be, as its model was asked to write it. */
+const deepCalls: Readonly<Record<'messages' | 'gemini' | 'bedrock', (input: string) => string>> = {
+  messages: input =>
+    `{"id":"m","type":"message","role":"assistant","model":"m","content":[{"type":"tool_use","id":"t","name":"f","input":${input}}],"stop_reason":"tool_use","usage":{"input_tokens":5,"output_tokens":900}}`,
+  gemini: input =>
+    `{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"f","args":${input}}}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":5,"candidatesTokenCount":900,"totalTokenCount":905},"modelVersion":"m","responseId":"r"}`,
+  bedrock: input =>
+    `{"output":{"message":{"role":"assistant","content":[{"toolUse":{"toolUseId":"t","name":"f","input":${input}}}]}},"stopReason":"tool_use","usage":{"inputTokens":5,"outputTokens":900,"totalTokens":905},"metrics":{"latencyMs":1}}`,
+}
+
+describe.each(Object.entries(deepCalls))('a call of a model at a provider of dialect %s', (dialect, write) => {
+  test.each([
+    ['nested deeper than the bound', `{"a":${nestedList(700)}}`],
+    ['with more keys than the bound', `{"a":${keys(10_001)}}`],
+  ])('%s is delivered as it was written, and paid', async (_, input) => {
+    const { ask, rows } = await serve(dialect as BuiltInDialect, url => {
+      if (!url.includes('first.test')) throw new Error('Only one provider is called.')
+      return whole(write(input))
+    })
+    const tools = [{ type: 'function', name: 'f', parameters: { type: 'object' } }]
+    const answer = await ask('/v1/responses', { model: 'both', input: 'Hi', max_output_tokens: 100_000, tools })
+    expect(answer).toMatchObject({ status: 200, body: { output: [{ type: 'function_call', name: 'f', arguments: input }] } })
+    const inMessages = {
+      model: 'both',
+      max_tokens: 100_000,
+      messages: [{ role: 'user', content: 'Hi' }],
+      tools: [{ name: 'f', input_schema: {} }],
+    }
+    expect((await ask('/v1/messages', inMessages)).status).toBe(200)
+    expect((await rows()).map(({ outputTokens }) => outputTokens)).toEqual([900, 900])
+  })
+})

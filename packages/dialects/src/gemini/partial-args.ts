@@ -8,12 +8,15 @@ type Container = Record<string, unknown> | unknown[]
 export interface PartialArguments {
   /** It and all inner objects have no prototype, so that a property called `__proto__` is an ordinary one. */
   readonly root: Record<string, unknown>
+  /** Arguments that are text already, because they are too deep for JSON (`parseBounded`). Pieces are not added to them. */
+  readonly text: string
   /** The path of a text that the next piece continues. */
   openPath: string | undefined
 }
 
 export const createArguments = (args: Json | undefined): PartialArguments => ({
   root: Object.assign(Object.create(null), isObject(args) ? args : {}),
+  text: stringOf(args),
   openPath: undefined,
 })
 
@@ -77,7 +80,8 @@ const scalarOf = ({ stringValue, numberValue, boolValue, nullValue }: JsonObject
   stringValue ?? numberValue ?? boolValue ?? (nullValue === undefined ? undefined : null)
 
 /** The arguments as JSON; undefined if they are nested too deeply to serialize. */
-export function argumentsText({ root }: PartialArguments): string | undefined {
+export function argumentsText({ root, text }: PartialArguments): string | undefined {
+  if (text !== '') return text
   try {
     return JSON.stringify(root)
   } catch {

@@ -70,9 +70,9 @@ export function reasoningItem(block: JsonObject, isCut: boolean): Item {
 }
 
 export const callItem = (call: Pick<FunctionCallItem, 'call_id' | 'name' | 'arguments'>, block: JsonObject, status: ItemStatus): Item =>
-  remember<Item>({ type: 'function_call', ...call, status }, { dialect, body: block })
+  remember<Item>({ type: 'function_call', ...call, status }, typeof block.input === 'string' ? undefined : { dialect, body: block })
 
 export const nativeItem = (body: JsonObject): Item => remember<Item>({ type: 'native', dialect, body }, { dialect, body })
 
-/** The input of a tool call as text. */
-export const inputText = ({ input }: JsonObject): string => (isObject(input) ? JSON.stringify(input) : '{}')
+/** The input of a tool call as text. It is text already if it is too deep for JSON (`parseBounded`). */
+export const inputText = ({ input }: JsonObject): string => (isObject(input) ? JSON.stringify(input) : stringOf(input) || '{}')
