@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { encodeForOffer } from '../../core/src/upstream/encode-for-offer.ts'
 import { chatFields, type FieldSample, messagesFields, responsesFields } from '../test/client-fields.ts'
+import { encodeForOffer } from './clients/encode-for-offer.ts'
 import { clientDialects } from './index.ts'
 import type { ClientDialect, ProviderDialect } from './protocol/dialect.ts'
 import type { Offer } from './protocol/model.ts'

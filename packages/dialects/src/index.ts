@@ -12,6 +12,16 @@ export {
   providerDialects,
   responsesProvider,
 } from './providers.ts'
+export {
+  type RequestTranslationOptions,
+  type ResponseTranslationOptions,
+  type TranslatedRequest,
+  type TranslatedResponse,
+  type TranslatedStream,
+  translateRequest,
+  translateResponse,
+  translateStream,
+} from './translate.ts'
 export { chatClient, messagesClient, responsesClient }
 
 const clients = { responses: responsesClient, messages: messagesClient, chat: chatClient }

@@ -8,7 +8,15 @@ export {
   messagesClient,
   messagesProvider,
   providerDialects,
+  type RequestTranslationOptions,
+  type ResponseTranslationOptions,
   responsesClient,
   responsesProvider,
+  type TranslatedRequest,
+  type TranslatedResponse,
+  type TranslatedStream,
+  translateRequest,
+  translateResponse,
+  translateStream,
 } from '@signalbox/dialects'
 export type { ClientDialect, EventEncoder, ResponseMetadata } from '@signalbox/dialects/protocol'

@@ -37,6 +37,12 @@ const programs: readonly Program[] = [
   { name: 'the app with its first call of `gateway.workspaces`', code: app, budget: 256_500, later: 'openManagement' },
   { name: 'the app in one file, with all that it can load,', code: app, budget: 347_500, isWhole: true },
   { name: 'isGatewayError', code: `export { isGatewayError } from '@signalbox/gateway'`, budget: 500, isWhole: true },
+  {
+    name: 'the translation of Chat Completions to Messages and back',
+    code: `export { chatClient, messagesProvider, translateRequest, translateResponse, translateStream } from '@signalbox/dialects'`,
+    budget: 53_000,
+    isWhole: true,
+  },
   { name: 'createRouter', code: `export { createRouter } from '@signalbox/router'`, budget: 22_000 },
   { name: 'createClient', code: `export { createClient } from '@signalbox/client'`, budget: 2_700 },
 ]

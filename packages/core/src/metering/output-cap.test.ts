@@ -9,7 +9,7 @@ import {
 } from '@signalbox/dialects'
 import type { JsonObject, Offer, ProviderDialect, Quirks } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
-import { encodeForOffer } from '../upstream/encode-for-offer.ts'
+import { encodeForOffer } from '@signalbox/dialects/clients'
 import { acceptsOutputCap, maxOutput, namedCap, outputCap, withOutputCap } from './output-cap.ts'
 
 const capping = { usual: 16_384, inputTokens: 100 }

@@ -1,5 +1,7 @@
 export { decodeHeaders as decodeMessagesHeaders } from '../messages/headers.ts'
 export { responsesClient } from '../responses/client.ts'
-export { clientFacts, clientLoaders } from './client-loaders.ts'
+export { clientFacts } from './client-facts.ts'
+export { clientLoaders } from './client-loaders.ts'
+export { encodeForOffer } from './encode-for-offer.ts'
 export { type OutputLosses, outputLosses } from './output-losses.ts'
 export { eachUnknownField, unknownFieldWarnings } from './unknown-fields.ts'

@@ -5,7 +5,7 @@ import type { Item, Part } from '../protocol/item.ts'
 import { originalOf } from '../protocol/original.ts'
 import type { Unmodeled, Warning } from '../protocol/response.ts'
 import { type DialectName, innerDialect, isObject, type JsonObject } from '../protocol/wire.ts'
-import type { ClientFacts } from './client-loaders.ts'
+import type { ClientFacts } from './client-facts.ts'
 
 /** Tracks what the client's dialect cannot express of one response. */
 export interface OutputLosses {

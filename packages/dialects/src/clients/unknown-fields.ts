@@ -4,7 +4,7 @@ import { originalOf } from '../protocol/original.ts'
 import type { Prompt } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
 import { type DialectName, isObject, type Json, type JsonObject, own } from '../protocol/wire.ts'
-import { clientFacts } from './client-loaders.ts'
+import { clientFacts } from './client-facts.ts'
 
 // Unknown fields inside messages, parts and tools. A provider of the client's dialect receives them with the original; for any other they
 // are lost, with a warning.

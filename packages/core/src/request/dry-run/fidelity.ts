@@ -5,7 +5,7 @@ import { estimateInput } from '../../metering/estimate.ts'
 import { makePlan, type PlanInput } from '../../routing/make-plan.ts'
 import { mayOpenStored } from '../../routing/offer-facts.ts'
 import type { Candidate } from '../../routing/plan.ts'
-import { encodeForOffer } from '../../upstream/encode-for-offer.ts'
+import { encodeForOffer } from '@signalbox/dialects/clients'
 
 // How each provider would receive a request. The request is actually encoded, so the result is what would be sent. The dialect's
 // fidelity table is used only for features without a warning.

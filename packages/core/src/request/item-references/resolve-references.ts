@@ -1,4 +1,4 @@
-import { clientFacts } from '@signalbox/dialects/clients'
+import { responsesClient } from '@signalbox/dialects/clients'
 import { GatewayError } from '@signalbox/dialects/errors'
 import type { InferenceRequest } from '@signalbox/dialects/protocol'
 import {
@@ -7,7 +7,6 @@ import {
   type Json,
   type JsonObject,
   originalOf,
-  own,
   referenceOf,
   remember,
   sealedPrefix,
@@ -64,10 +63,10 @@ interface ReferencePlace extends ReferencePorts {
   readonly kept: ReadonlyMap<string, JsonObject>
 }
 
-/** Decodes an item, which is kept in the client's format, by the client dialect. */
+/** Decodes an item, which is kept in the client's format. Of the APIs only Responses refers to items by id. */
 function resolve(reference: Item, { id, path, kept, items }: ReferencePlace): Item {
   const body = kept.get(id)
-  const decode = reference.type === 'native' ? own(clientFacts, reference.dialect)?.decodeItem : undefined
+  const decode = reference.type === 'native' && reference.dialect === responsesClient.name ? responsesClient.decodeItem : undefined
   return body && decode ? decode(body, path) : (reasoningWithoutState(id) ?? refuseReference(id, path, items))
 }
 

@@ -1,6 +1,10 @@
-import { unknownFieldWarnings } from '@signalbox/dialects/clients'
-import { withoutForeignRecords, withoutStoredRecords } from '@signalbox/dialects/common'
-import type { EncodedRequest, InferenceRequest, Json, JsonObject, Offer, ProviderDialect, Quirks } from '@signalbox/dialects/protocol'
+import { withoutForeignRecords } from '../common/earlier-answers.ts'
+import { withoutStoredRecords } from '../common/stored-records.ts'
+import type { EncodedRequest, ProviderDialect } from '../protocol/dialect.ts'
+import type { Offer, Quirks } from '../protocol/model.ts'
+import type { InferenceRequest } from '../protocol/request.ts'
+import type { Json, JsonObject } from '../protocol/wire.ts'
+import { unknownFieldWarnings } from './unknown-fields.ts'
 
 interface EncodingTarget {
   readonly offer: Offer
