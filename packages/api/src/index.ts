@@ -16,7 +16,7 @@ import { createUploads } from './uploads.ts'
 import { createConnections } from './websocket/connections.ts'
 
 export type { Api, ApiContext, ApiReply, ApiRequest, BodyText, SignedIn } from './api.ts'
-export { type BodyBytes, collectBytes } from './body-bytes.ts'
+export { collectBytes } from './body-bytes.ts'
 export { checkMount, mountTable } from './check-mount.ts'
 export { type ClientLimits, limitsOf } from './client-limits.ts'
 export { isBomb } from './decoded-size.ts'

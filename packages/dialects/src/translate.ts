@@ -119,7 +119,7 @@ export interface TranslatedStream {
  *
  * @example
  * const { body } = translateStream(answer.body, { from: messagesProvider, to: chatClient, request })
- * return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+ * const reply = new Response(body, { headers: { 'content-type': 'text/event-stream' } })
  */
 export function translateStream(
   source: AsyncIterable<Uint8Array>,

@@ -80,14 +80,14 @@ const requestCodings: readonly string[] = typeof DecompressionStream === 'undefi
 /** Bytes that are decoded at a time: some runtimes decode a whole piece at once, to up to a thousand times its length. */
 const decodedPiece = 4_096
 
-interface Decoding {
+interface EncodedBody {
   readonly coding: string
   /** Counts the bytes that the decoder has taken. */
   readonly encoded: { bytes: number }
 }
 
 /** Decodes a body piece by piece. */
-function decoded(body: ReadableStream<Uint8Array>, { coding, encoded }: Decoding): ReadableStream<Uint8Array> {
+function decoded(body: ReadableStream<Uint8Array>, { coding, encoded }: EncodedBody): ReadableStream<Uint8Array> {
   const inPieces = new TransformStream<Uint8Array, Uint8Array>({
     transform(piece, controller) {
       encoded.bytes += piece.length
@@ -127,7 +127,7 @@ const brokenBody: BodyText = { ok: false, why: 'broken' }
 
 interface PieceCounts {
   readonly onBytes: (bytes: number) => void
-  readonly encoded: Decoding['encoded']
+  readonly encoded: EncodedBody['encoded']
 }
 
 /** Counts the bytes as they arrive, because Content-Length is unverified and may be missing. */

@@ -7,9 +7,9 @@ import {
   responsesClient,
   responsesProvider,
 } from '@signalbox/dialects'
+import { encodeForOffer } from '@signalbox/dialects/clients'
 import type { JsonObject, Offer, ProviderDialect, Quirks } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
-import { encodeForOffer } from '@signalbox/dialects/clients'
 import { acceptsOutputCap, maxOutput, namedCap, outputCap, withOutputCap } from './output-cap.ts'
 
 const capping = { usual: 16_384, inputTokens: 100 }

@@ -5,10 +5,10 @@ import type { Field, Fields, InputMode, InputOf, InputSpec, RecordOf, ValueSpec 
 const suffixes: Readonly<Record<string, string>> = { usd: '_usd', microdollars: '_microdollars' }
 
 /** The name of a field in JSON: `apiKeyId` → `api_key_id`, the `usd` field `limit` → `limit_usd`. */
-export const wireName = (name: string, { kind, unsuffixed }: WireNaming = { kind: 'string' }): string =>
+export const wireName = (name: string, { kind, unsuffixed }: WireNameFacts = { kind: 'string' }): string =>
   name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`) + (unsuffixed ? '' : (suffixes[kind] ?? ''))
 
-type WireNaming = Pick<Field, 'kind'> & { readonly unsuffixed?: true }
+type WireNameFacts = Pick<Field, 'kind'> & { readonly unsuffixed?: true }
 
 /** The fields that are present, with their names and values in JSON. */
 export const toWire = (fields: Fields, values: object): Readonly<Record<string, unknown>> =>

@@ -10,7 +10,7 @@ export const isNamedIn = ({ id, aliases = [] }: Model, names: readonly string[] 
   names === undefined || [id, ...aliases].some(name => names.includes(name))
 
 interface ForbiddenModel extends NamedModel {
-  /** Who forbids it, as the start of a reason. */
+  /** What forbids it, as the start of a reason. */
   readonly by: string
 }
 

@@ -1,3 +1,4 @@
+import { encodeForOffer } from '@signalbox/dialects/clients'
 import { isContentLost, type UsedSettings, usedSettings } from '@signalbox/dialects/common'
 import type {
   EncodedRequest,
@@ -18,7 +19,6 @@ import type { ClaimMemory, Logger, MediaReader } from '../runtime/ports.ts'
 import { readStream } from './answer-stream.ts'
 import { type AnswerTimer, startTimer, stopTimer, type TimeOver } from './answer-timer.ts'
 import { type Connection, openConnection } from './connection.ts'
-import { encodeForOffer } from '@signalbox/dialects/clients'
 import { withinItemLimit } from './event-batches.ts'
 import { failurePolicies } from './failure-policy.ts'
 import { failureWithoutSecret } from './failure-without-secret.ts'

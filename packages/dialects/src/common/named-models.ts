@@ -6,6 +6,7 @@ import { isGatewayField } from './apply-quirks.ts'
 
 // Models that a request names besides its own: a provider calls them for a tool that it runs.
 
+/** A model that a request names beside its own. */
 export interface NamedModel {
   readonly name: string
   /** The path of the field in the client's body. */

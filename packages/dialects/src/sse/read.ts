@@ -36,6 +36,8 @@ interface ReaderState {
 /**
  * Creates a reader that turns bytes into frames. Bytes may be split anywhere, even inside a character or a CRLF. A byte-order mark is
  * removed. A final event that lacks only its closing blank line still counts.
+ *
+ * @throws {Error} (from `push` and `end`) An event is too long, or too many lines are no field of an event.
  */
 export function readFrames(): FrameReader {
   let unknownLines = 0

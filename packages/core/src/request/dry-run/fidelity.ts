@@ -1,3 +1,4 @@
+import { encodeForOffer } from '@signalbox/dialects/clients'
 import { features, isContentLost } from '@signalbox/dialects/common'
 import type { Fate, InferenceRequest, Warning } from '@signalbox/dialects/protocol'
 import { dialectFor, originalOf, quirksFor, remember } from '@signalbox/dialects/protocol'
@@ -5,7 +6,6 @@ import { estimateInput } from '../../metering/estimate.ts'
 import { makePlan, type PlanInput } from '../../routing/make-plan.ts'
 import { mayOpenStored } from '../../routing/offer-facts.ts'
 import type { Candidate } from '../../routing/plan.ts'
-import { encodeForOffer } from '@signalbox/dialects/clients'
 
 // How each provider would receive a request. The request is actually encoded, so the result is what would be sent. The dialect's
 // fidelity table is used only for features without a warning.
