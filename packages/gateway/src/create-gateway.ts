@@ -8,7 +8,7 @@ import { repliesOf, tellKeyless } from '@signalbox/workspaces'
 import { checkOptions } from './check-options.ts'
 import { closeGateway } from './close-gateway.ts'
 import type { Gateway } from './gateway.ts'
-import { assembleParts, type BasePorts, type GatewayParts } from './gateway-parts.ts'
+import { type BasePorts, createParts, type GatewayParts } from './gateway-parts.ts'
 import { type Endpoints, endpointsOf } from './in-process/endpoints.ts'
 import { defaultLimits, type GatewayOptions, type KnownDialects, type KnownProviders } from './options.ts'
 import { createSetup } from './setup.ts'
@@ -56,12 +56,12 @@ function assembleGateway(options: GatewayOptions): Gateway {
     limits: { ...defaultLimits, ...options.limits },
     transport: options.transport ?? webTransport(),
   }
-  const parts = assembleParts(base)
+  const parts = createParts(base)
   const { storage, clock, ids, logger, limits } = base
   const dialectLoaders = clientLoaders()
-  const setupRuns = createSetup({ setup: options.setup, workspaces: parts.workspacesOfSetup, clock, logger })
+  const setupRuns = createSetup({ setup: options.setup, workspaces: parts.management.workspacesOfSetup, clock, logger })
   const setUp = setupRuns.beforeRequest
-  const workspaces = parts.workspacesAfter(setUp)
+  const workspaces = parts.management.workspacesAfter(setUp)
   const gateway: Omit<Gateway, keyof Endpoints> = {
     ownedBy: options.ownedBy ?? 'signalbox',
     limits,

@@ -22,8 +22,6 @@ import type { Storage } from '@signalbox/storage'
 import { directoryOf, keepReloads, lazyByok, lazyManagement } from '@signalbox/workspaces'
 import { defaultStored, defaultStrategy, defaultTimeouts, type GatewayOptions } from './options.ts'
 
-// The parts of a gateway. Each is created from those above it.
-
 /** The ports of a gateway that an option may replace. */
 export interface BasePorts {
   readonly options: GatewayOptions
@@ -35,23 +33,20 @@ export interface BasePorts {
   readonly transport: Transport
 }
 
-/** All parts of a gateway. */
-export type GatewayParts = Routing & Access & Management & ReturnType<typeof assembleRequests>
+/** The parts of a gateway. */
+export type GatewayParts = ReturnType<typeof createParts>
 
-export function assembleParts(base: BasePorts): GatewayParts {
-  const routing = assembleRouting(base)
-  const access = assembleAccess(base, routing)
-  const management = assembleManagement(base, routing, access)
-  return { ...routing, ...access, ...management, ...assembleRequests(base, routing, { access, management }) }
-}
+/** Creates the parts of a gateway. Each is made of those above it. */
+export function createParts({ options, storage, clock, ids, logger, limits, transport }: BasePorts) {
+  const { decisionLog: logged = {}, hooks = {} } = options
+  const { onReload } = options.billing ?? {}
+  const running = new Set<RunningRequest>()
+  /** Work that continues after the responses of its requests. */
+  const pending = new Set<Promise<void>>()
 
-type Routing = ReturnType<typeof assembleRouting>
-
-/** Creates the catalog and the router. */
-function assembleRouting({ options, storage, clock, ids, logger }: BasePorts) {
+  // Models, and the router that learns from their offers.
   const models = directoryOf(options.models, options.providers, { facts: options.facts, logger, clock, retired: options.retiredModels })
   const sharing = storage.isShared && storage.routing ? createRoutingSync({ store: storage.routing, clock, ids, logger }) : undefined
-  const { decisionLog: logged = {} } = options
   const router = createDynamicRouter({
     monotonic: clock.monotonic.bind(clock),
     seed: seedOf(options, ids),
@@ -67,112 +62,80 @@ function assembleRouting({ options, storage, clock, ids, logger }: BasePorts) {
     strategy: options.strategy ?? defaultStrategy,
     readsMedia: options.media !== undefined,
   }
-  const tiersOf = (provider: string): readonly AccountTier[] => models.providers().find(({ id }) => id === provider)?.tiers ?? []
-  return { models, sharing, router, decisionLog, planning, tiersOf }
-}
 
-type Access = ReturnType<typeof assembleAccess>
-
-/** Creates the parts that resolve a caller's workspace, key and policy, and open provider keys. */
-function assembleAccess({ options, storage, clock, ids, logger }: BasePorts, { tiersOf }: Routing) {
+  // Callers: their workspace, key and policy, and the provider keys of workspaces.
   const records = recordsOf(storage.records, clock)
   const ring = keyRingOf(options, ids.random)
+  const tiersOf = (provider: string): readonly AccountTier[] => models.providers().find(({ id }) => id === provider)?.tiers ?? []
   const policyOf = (provider: string, tier?: string): string | undefined => tiersOf(provider).find(each => each.tier === tier)?.dataPolicy
   const vault = createVault({ ring, policyOf, logger })
   const isUsableExpired = storage.outage && expiredReads(storage, clock)
   const policies = createWorkspacePolicies({ records, clock, isUsableExpired, open: vault.open })
-  const refusals = createKeyRefusals({ records, store: storage.records, clock, logger })
-  const { records: store, changes } = storage
-  const authenticator = createAuthenticator({ records, store, policies, changes, isUsableExpired, clock, logger })
-  return { records, ring, vault, policies, refusals, authenticator }
-}
+  const store = storage.records
+  const refusals = createKeyRefusals({ records, store, clock, logger })
+  const authenticator = createAuthenticator({ records, store, policies, changes: storage.changes, isUsableExpired, clock, logger })
 
-type Management = ReturnType<typeof assembleManagement>
-
-/** Creates the parts that change workspaces and write their audit log. */
-function assembleManagement({ options, storage, clock, ids, logger, transport }: BasePorts, routing: Routing, access: Access) {
-  const { records, ring, vault, policies, authenticator, refusals } = access
-  const { models, planning, decisionLog, tiersOf } = routing
-  const lasting = !!options.sealingKey
-  const { commitWithAudit, workspacesAfter, workspacesOfSetup } = lazyManagement(policies, async () => ({
-    storage,
-    records,
-    terms: policies,
-    authenticator,
-    refusals,
-    clock,
-    ids,
-    logger,
-    models,
+  // Management: changes of workspaces with their audit log. Its code is loaded on first use.
+  const management = lazyManagement(policies, async () => ({
+    ...{ storage, records, terms: policies, authenticator, refusals, clock, ids, logger, models, hooks, reloads, ring },
     strategies: Object.keys(planning.strategies),
-    hooks: options.hooks ?? {},
     evidenceFrom: row => {
       const stored = evidenceFrom(row.routing)
       return stored?.detail === 'full' ? stored : (decisionLog.of(row.id) ?? stored)
     },
     byok: await byok.open(),
     billing: options.billing,
-    reloads,
-    ring,
-    isKeyed: lasting,
+    isKeyed: !!options.sealingKey,
   }))
-  /** Work that continues after the responses of its requests. */
-  const pending = new Set<Promise<void>>()
-  const { onReload } = options.billing ?? {}
+  const { commitWithAudit } = management
   const reloads = onReload && keepReloads({ storage, records, commitWithAudit, terms: policies, clock, logger, onReload, pending })
   const byok = lazyByok(
-    () => ({ vault, records, commitWithAudit, providers: planning.providers, tiersOf, lasting, transport, clock, logger }),
+    () => ({
+      ...{ vault, records, commitWithAudit, providers: planning.providers, tiersOf, transport, clock, logger },
+      lasting: !!options.sealingKey,
+    }),
     logger,
   )
-  return { workspacesAfter, workspacesOfSetup, pending, reloads, byok }
-}
 
-/** Creates the ports of inference requests. */
-function assembleRequests(
-  base: BasePorts,
-  routing: Routing,
-  { access, management }: { readonly access: Access; readonly management: Management },
-) {
-  const { options, storage, clock, logger, limits, transport } = base
-  const { records, ring, policies, refusals } = access
-  const { byok, reloads, pending } = management
-  const { decisionLog: logged = {} } = options
-  const running = new Set<RunningRequest>()
+  // Requests.
   const settlements = createSettlements({ storage, clock, logger })
   const engine: RequestPorts = {
-    policies,
-    ...routing,
-    trackCandidate: createCandidateTracker(routing.router),
-    storedShare: logged === false ? 0 : (logged.store ?? defaultStored),
+    ...{ storage, clock, logger, limits, transport, hooks, running, pending },
+    ...{ policies, refusals, ring, planning, router, sharing, decisionLog, settlements },
+    timeouts: { ...defaultTimeouts, ...options.timeouts },
     hedge: options.hedge ?? false,
     maxHedgeCost: toUsd(options.maxHedgeCost ?? Number.POSITIVE_INFINITY),
-    storage,
-    clock,
-    logger,
-    limits,
-    transport,
-    hooks: options.hooks ?? {},
-    timeouts: { ...defaultTimeouts, ...options.timeouts },
-    running,
+    media: options.media,
+    ...(options.transformRequest && { transformRequest: options.transformRequest }),
+    storedShare: logged === false ? 0 : (logged.store ?? defaultStored),
+    trackCandidate: createCandidateTracker(router),
     items: openItems(options, { ring, clock, logger }),
-    refusals,
     leases: createLeases({ running, counters: storage.counters, ledger: storage.ledger, clock, logger }),
-    settlements,
     retention: createRetention({ storage, records, clock, logger }),
-    ring,
-    onCredentialRefused: (workspaceId, credential, status) => byok.refuse(workspaceId, credential, status),
-    onOwnAnswer: ({ credential, provider, offer }, header) => byok.hear(credential, { provider, model: offer.model, header }),
-    onSpent: workspaceId => reloads?.look(workspaceId),
     drains: createUsageDrains(clock),
     paces: createOutputPaces(),
     usageNotices: createUsageNotices(),
-    pending,
-    media: options.media,
     schemas: makeSchemaCache(),
-    ...(options.transformRequest && { transformRequest: options.transformRequest }),
+    onCredentialRefused: (workspaceId, credential, status) => byok.refuse(workspaceId, credential, status),
+    onOwnAnswer: ({ credential, provider, offer }, header) => byok.hear(credential, { provider, model: offer.model, header }),
+    onSpent: workspaceId => reloads?.look(workspaceId),
   }
   const collector = createHoldCollector({ storage, settlements, policies, running, clock, logger })
-  return { engine, settlements, collector }
+  return {
+    models,
+    decisionLog,
+    planning,
+    records,
+    ring,
+    policies,
+    authenticator,
+    sharing,
+    management,
+    byok,
+    settlements,
+    engine,
+    collector,
+  }
 }
 
 /** Without a configured seed each gateway draws its own, so that gateways do not return to a provider at the same moment. */
