@@ -1,7 +1,6 @@
 import { describe, expect, inject, test } from 'vitest'
 import { cutBatch, outputCutter } from '../../core/src/request/response/output-cutter.ts'
-import { summaryRewriter } from '../../core/src/request/response/summaries.ts'
-import { watchCalls } from '../../core/src/request/response/watch-calls.ts'
+import { summaryRewriter, watchCalls } from '../../core/src/request/response/response-pipeline.ts'
 import { streamBytes } from '../test/bedrock-wire.ts'
 import { type BigAnswer, bigAnswers, frameOf } from '../test/big-answers.ts'
 import { metadataOf } from '../test/laws.ts'

@@ -1,5 +1,6 @@
 import { GatewayError } from '@signalbox/dialects/errors'
 import type { Awaitable, RecordStore } from '@signalbox/storage'
+import { recover } from '@signalbox/storage/awaitable'
 import type { ChangeFeed, RecordChange } from '@signalbox/storage/changes'
 import { type IsUsableExpired, orExpired } from '../runtime/expired-reads.ts'
 import { createLru } from '../runtime/lru.ts'
@@ -8,7 +9,6 @@ import { budgetsOf } from './accounts.ts'
 import type { Caller } from './caller.ts'
 import { callerOfUser, type EndUserOf } from './end-user.ts'
 import { openKey } from './key.ts'
-import { createKeyUseRecorder, type KeyUseRecorder } from './key-use.ts'
 import type { Kind } from './kinds.ts'
 import type { Records } from './records.ts'
 import { isMistyped } from './secret.ts'
@@ -194,3 +194,42 @@ function accept(cached: Cached, now: number, { uses, clock }: { readonly uses: K
 /** Whether a caller's key or session is the given one, or has it as an ancestor. */
 const isKeyOrBelow = ({ keyId, session, ancestors }: Caller, id: string): boolean =>
   keyId === id || session?.id === id || ancestors?.some(above => above.keyId === id) === true
+
+/** Records when keys were last used, and writes the times in batches. */
+interface KeyUseRecorder {
+  record(keyId: string, at: number): void
+  flush(): Promise<void>
+}
+
+interface KeyUsePorts {
+  readonly store: Pick<RecordStore, 'touch'>
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+const gatherMs = 1_000
+const maxBatch = 500
+
+export function createKeyUseRecorder({ store, clock, logger }: KeyUsePorts): KeyUseRecorder {
+  const waiting = new Map<string, number>()
+  let timer: unknown
+  const flush = async (): Promise<void> => {
+    clock.clearTimeout(timer)
+    timer = undefined
+    const uses = Array.from(waiting, ([id, at]) => ({ id, at }))
+    waiting.clear()
+    if (uses.length === 0) return
+    await recover(
+      () => store.touch('key', uses),
+      error => logger.warn({ error: String(error) }, 'The last use of keys could not be stored.'),
+    )
+  }
+  return {
+    record(keyId, at) {
+      waiting.set(keyId, at)
+      if (waiting.size >= maxBatch) void flush()
+      else timer ??= clock.setTimeout(() => void flush(), gatherMs)
+    },
+    flush,
+  }
+}

@@ -1,5 +1,6 @@
 import type { Awaitable, Storage } from '@signalbox/storage'
 import { allSettled, andThen, isPromise, recover } from '@signalbox/storage/awaitable'
+import { createLastingTimer } from '../runtime/lasting-timer.ts'
 import type { Clock, Logger } from '../runtime/ports.ts'
 import { sleep, waitAtMost } from '../runtime/timers.ts'
 import {
@@ -15,7 +16,6 @@ import {
 } from './settlement-backlog.ts'
 import { type PendingSettlement, type QueuedSettlement, settlementLimits } from './settlement-queue.ts'
 import { parseSettlement, type SettlementFacts } from './settlement-text.ts'
-import { settlementWrites } from './settlement-writes.ts'
 
 /** Writes settlements. Failed writes are queued in memory and in the spool, and retried until `close`. */
 export interface Settlements {
@@ -97,6 +97,46 @@ export function createSettlements(ports: SettlementPorts): Settlements {
       await spool.adopt(lines => takeLines(backlog, lines))
     },
     close: () => closeBacklog(backlog, writes),
+  }
+}
+
+interface SettlementWritePorts {
+  readonly clock: Clock
+  /** Called with writes that are pending after `spoolAfterMs`, repeatedly while they are. */
+  readonly onSlow: (entries: readonly QueuedSettlement[]) => void
+  /** Called with a write that is pending after `writeMs`. It is no longer tracked. */
+  readonly onOverdue: (entry: QueuedSettlement) => void
+}
+
+/** Settlements whose first write is pending, by request id. */
+function settlementWrites({ clock, onSlow, onOverdue }: SettlementWritePorts) {
+  const entries = new Map<string, QueuedSettlement>()
+  const timer = createLastingTimer(clock, () => look())
+
+  const watch = (): void => {
+    if (entries.size > 0) timer.set(settlementLimits.spoolAfterMs)
+  }
+  const look = (): void => {
+    const now = clock.monotonic()
+    const slow = [...entries.values()].filter(({ since }) => since <= now - settlementLimits.spoolAfterMs)
+    onSlow(slow)
+    for (const entry of slow) if (entry.since <= now - settlementLimits.writeMs && remove(entry)) onOverdue(entry)
+    watch()
+  }
+  /** Returns false if the entry is no longer tracked. */
+  const remove = (entry: QueuedSettlement): boolean =>
+    entries.get(entry.settlement.row.id) === entry && entries.delete(entry.settlement.row.id)
+  return {
+    has: (id: string): boolean => entries.has(id),
+    values: (): readonly QueuedSettlement[] => [...entries.values()],
+    add(entry: QueuedSettlement): void {
+      entries.set(entry.settlement.row.id, entry)
+      watch()
+    },
+    remove,
+    /** Re-arms a timer that the platform dropped. */
+    watch,
+    stop: timer.clear,
   }
 }
 

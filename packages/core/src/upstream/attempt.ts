@@ -1,5 +1,6 @@
 import { encodeForOffer } from '@signalbox/dialects/clients'
 import { isContentLost, type UsedSettings, usedSettings } from '@signalbox/dialects/common'
+import type { GatewayError } from '@signalbox/dialects/errors'
 import type {
   EncodedRequest,
   Failure,
@@ -25,7 +26,6 @@ import { failureWithoutSecret } from './failure-without-secret.ts'
 import { inlineMedia, kindsToRead } from './inline-media.ts'
 import { type AnswerHandlers, type LargeEncoding, type SendPorts, sendRequest } from './send.ts'
 import type { AnswerStream } from './stream-context.ts'
-import { noMemory, notSent, tooLossy, tooSlow, wouldLose } from './unsent-failures.ts'
 
 export interface AttemptLimits {
   /** The request's deadline in monotonic milliseconds. */
@@ -298,3 +298,30 @@ function handleTimeout(state: AttemptState, why: TimeOver): void {
       state.isSent ? { kind: 'timed_out', message: `No content arrived within ${Math.ceil(state.ceilingMs)} ms.` } : tooSlow,
     )
 }
+
+/** A failure before any request was sent, with a message of our own. */
+const notSent = (message: string): Failure => ({ kind: 'unsupported', message, isForClient: true })
+
+/** The refusal of memory for what was downloaded, which ends the request as if its body had been refused. */
+const noMemory = ({ code, message, facts: { retryAfterMs } }: GatewayError): Failure => ({
+  kind: 'no_memory',
+  message,
+  code,
+  isForClient: true,
+  ...(retryAfterMs !== undefined && { retryAfterMs }),
+})
+
+/** Does not count against the provider: the downloads were slow. */
+const tooSlow = notSent('The images and files of the request could not be downloaded in time.')
+
+/** The failure of a loss that routing could not foresee, such as the type of an image that has just been downloaded. */
+const wouldLose = (provider: string, { message, param }: Warning): Failure => ({
+  ...notSent(`${provider} does not support a part of the request: ${message}`),
+  ...(param !== undefined && { param }),
+})
+
+/** The failure of a strict request that would cause a warning. */
+const tooLossy = (provider: string, { message, param }: Warning): Failure => ({
+  ...notSent(`\`gateway.routing.strict\` is set, and ${provider} cannot serve the request without a warning: ${message}`),
+  ...(param !== undefined && { param }),
+})

@@ -66,7 +66,7 @@ const justified: Readonly<Record<string, readonly string[]>> = {
   ],
   'the object has no prototype': ['dialects/src/gemini/partial-args.ts at[step]', 'dialects/src/gemini/wire.ts known[name]'],
   'the name begins with a prefix of ours, as in `credit:`': [
-    'core/src/request/settlement/budget-alerts.ts amounts[account]',
+    'core/src/request/settlement/settlement.ts amounts[account]',
     'core/src/request/settlement/bill.ts amounts[creditAccount(facts.workspaceId)]',
     'core/src/request/settlement/bill.ts amounts[byokAccount(facts.workspaceId, at)]',
     'core/src/request/settlement/bill.ts amounts[budgetAccountAt(budget, at)]',

@@ -12,8 +12,7 @@ import { isPrepaid, type WorkspacePolicy } from '../../access/workspace-policy.t
 import { estimateMaxCost } from '../../metering/estimate.ts'
 import type { Microdollars } from '../../metering/money.ts'
 import { sizeAt } from '../../metering/prompt-size.ts'
-import type { Candidate, Plan } from '../../routing/plan.ts'
-import { restrictPlan } from '../../routing/restrict-plan.ts'
+import type { Candidate, Excluded, Plan } from '../../routing/plan.ts'
 import type { CallerBudget } from '../../runtime/ports.ts'
 import { type Step, wait } from '../../runtime/steps.ts'
 import { orStoreDown, storeDown } from '../../runtime/store-down.ts'
@@ -194,3 +193,26 @@ function maxCostOf(candidate: Candidate, { request, bounds }: HoldContext, outpu
 const usualTier = { service_tier: 'default' }
 
 const formatUsd = (amount: Microdollars): string => `$${toUsd(amount).toFixed(6)}`
+
+/** The plan without some of its candidates, listed with the reason. Undefined if none would be left. */
+function restrictPlan(plan: Plan, leavesOut: (candidate: Candidate) => boolean, reason: string): Plan | undefined {
+  const { candidates, excluded, ranks, pinned } = plan
+  const [first, ...others] = candidates.filter(candidate => !leavesOut(candidate))
+  if (!first) return undefined
+  return {
+    ...plan,
+    candidates: [first, ...others],
+    excluded: [...excluded, ...candidates.filter(leavesOut).map(candidate => excludedFor(candidate, reason))],
+    ...(ranks && { ranks: ranks.filter((_, at) => !leavesOut(candidates[at] as Candidate)) }),
+    ...(pinned && { pinned: pinned.filter(candidate => !leavesOut(candidate)) }),
+  }
+}
+
+const excludedFor = ({ model, provider, offer, credential }: Candidate, reason: string): Excluded => ({
+  model: model.id,
+  provider: provider.id,
+  provider_model_id: offer.model,
+  code: 'routing_failed',
+  reason,
+  ...(credential.owner === 'workspace' && { byok_key_id: credential.id }),
+})

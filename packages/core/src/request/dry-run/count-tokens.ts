@@ -1,5 +1,5 @@
 import { withoutForeignRecords, withoutStoredRecords } from '@signalbox/dialects/common'
-import type { InferenceRequest, ProviderDialect } from '@signalbox/dialects/protocol'
+import type { InferenceRequest, JsonObject, ProviderDialect } from '@signalbox/dialects/protocol'
 import { dialectFor, quirksFor } from '@signalbox/dialects/protocol'
 import pTimeout from 'p-timeout'
 import type { Caller } from '../../access/caller.ts'
@@ -12,7 +12,7 @@ import type { ClaimMemory } from '../../runtime/ports.ts'
 import { runSteps, type Step, wait } from '../../runtime/steps.ts'
 import { timersOf } from '../../runtime/timers.ts'
 import { inlineMedia, kindsToRead } from '../../upstream/inline-media.ts'
-import { requestJson } from '../../upstream/request-json.ts'
+import { type SendOptions, type SendPorts, sendRequest } from '../../upstream/send.ts'
 import { countRequest } from '../admission/admit.ts'
 import type { EarlyAdmission } from '../admission/early-admission.ts'
 import { isOwnRateLimit } from '../admission/rate-limits.ts'
@@ -171,6 +171,22 @@ async function callCounter(
   const tokens = body && counting.decode(body)
   return tokens !== undefined && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : undefined
 }
+
+/** Sends a request and returns its JSON object. Undefined if it failed or is not one. Rejects if provider code throws. */
+const requestJson = (options: SendOptions, ports: SendPorts): Promise<JsonObject | undefined> =>
+  new Promise((resolve, reject) =>
+    sendRequest(options, ports, {
+      onAccepted: () => {},
+      onBody: resolve,
+      onStream: source => {
+        source.cancel()
+        resolve(undefined)
+        return { next: () => {}, end: () => {}, fail: () => {} }
+      },
+      onFailure: () => resolve(undefined),
+      onError: reject,
+    }),
+  )
 
 function firstOf<T, U>(list: readonly T[], find: (each: T) => U | undefined): U | undefined {
   for (const each of list) {

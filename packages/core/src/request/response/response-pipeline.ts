@@ -1,5 +1,16 @@
 import { clientFacts, type OutputLosses, outputLosses } from '@signalbox/dialects/clients'
-import type { InferenceEvent, InferenceRequest, InferenceResponse, Item, Outcome, TextPart, Warning } from '@signalbox/dialects/protocol'
+import type {
+  InferenceEvent,
+  InferenceRequest,
+  InferenceResponse,
+  Item,
+  Outcome,
+  Prompt,
+  ProviderDialect,
+  ReasoningItem,
+  TextPart,
+  Warning,
+} from '@signalbox/dialects/protocol'
 import { type DialectName, dialectFor, fold, originalOf, own, remember, unfold } from '@signalbox/dialects/protocol'
 import type { Awaitable } from '@signalbox/storage'
 import { isPromise } from '@signalbox/storage/awaitable'
@@ -10,8 +21,6 @@ import type { CommittedCall } from '../../upstream/call.ts'
 import type { EventBatch } from '../../upstream/event-batches.ts'
 import { itemSealer, sealBatch } from '../reasoning-state/seal-items.ts'
 import { cutBatch, isTooLong, type OutputCutter, outputCutter } from './output-cutter.ts'
-import { summaryRewriter } from './summaries.ts'
-import { watchCalls } from './watch-calls.ts'
 
 export interface PipelinePorts {
   readonly ring: KeyRing
@@ -181,4 +190,89 @@ async function sealInParts(seal: (item: Item) => Awaitable<Item>, response: Infe
   for (let at = 0; at < response.output.length; at += itemsAtOnce)
     output.push(...(await Promise.all(response.output.slice(at, at + itemsAtOnce).map(seal))))
   return withOutput(response, output)
+}
+
+/** Finds tool calls in a response that the request did not allow. They are sent with a warning. */
+interface CallWatch {
+  look(batch: EventBatch): void
+  /** The same for complete items. */
+  lookAt(items: readonly Item[]): void
+  /** One warning for each kind of call found so far. */
+  warnings(): readonly Warning[]
+}
+
+/** Maximum number of names in one warning. */
+const maxListedNames = 5
+
+/** Undefined if the request has no tools. Hosted tools may add functions with any name, so together with one, every name is allowed. */
+export function watchCalls({ tools = [], parallel_tool_calls }: Prompt): CallWatch | undefined {
+  if (tools.length === 0) return undefined
+  const offered = tools.every(tool => tool.type === 'function') ? new Set(tools.map(({ name }) => name)) : undefined
+  const strange = new Set<string>()
+  let calls = 0
+  const lookAtItem = (item: Item): void => {
+    if (item.type !== 'function_call') return
+    calls += 1
+    if (offered && !offered.has(item.name) && strange.size < maxListedNames) strange.add(item.name)
+  }
+  return {
+    look: batch => {
+      for (const event of batch) if (event.type === 'item_finished') lookAtItem(event.item)
+    },
+    lookAt: items => items.forEach(lookAtItem),
+    warnings: () => [
+      ...(strange.size > 0 ? [notOffered([...strange])] : []),
+      ...(calls > 1 && parallel_tool_calls === false ? [inParallel(calls)] : []),
+    ],
+  }
+}
+
+const notOffered = (names: readonly string[]): Warning => ({
+  code: 'tool_not_offered',
+  message: `The model called ${names.map(name => JSON.stringify(name.slice(0, 100))).join(', ')}, which is not in the tools of the request.`,
+  param: 'tools',
+})
+
+const inParallel = (calls: number): Warning => ({
+  code: 'parallel_tool_calls_ignored',
+  message: `The model made ${calls} tool calls at once, though \`parallel_tool_calls\` is false.`,
+  param: 'parallel_tool_calls',
+})
+
+/** Turns raw reasoning into summaries. */
+interface SummaryRewriter {
+  readonly batch: (batch: readonly InferenceEvent[]) => readonly InferenceEvent[]
+  readonly item: (item: Item) => Item
+}
+
+/**
+ * Turns raw reasoning into the summary that the client requested, because many clients show only summaries. Undefined if no summary was
+ * requested or the dialect has its own summaries.
+ */
+export function summaryRewriter({ reasoning }: Prompt, dialect: ProviderDialect | undefined): SummaryRewriter | undefined {
+  const isWanted = reasoning?.summary !== undefined && reasoning.summary !== 'none'
+  return isWanted && !dialect?.hasReasoningSummaries ? rewriter : undefined
+}
+
+const rewriter: SummaryRewriter = {
+  batch: batch => (batch.some(isRaw) ? batch.map(rewriteEvent) : batch),
+  item: item => (isRawItem(item) ? withSummary(item) : item),
+}
+
+const isRaw = (event: InferenceEvent): boolean => {
+  if (event.type === 'delta') return event.delta.kind === 'reasoning'
+  return (event.type === 'item_finished' || event.type === 'item_started') && isRawItem(event.item)
+}
+
+const isRawItem = (item: Item): item is ReasoningItem =>
+  item.type === 'reasoning' && item.content !== undefined && item.summary.length === 0
+
+function rewriteEvent(event: InferenceEvent): InferenceEvent {
+  if (event.type === 'delta' && event.delta.kind === 'reasoning') return { ...event, delta: { ...event.delta, kind: 'summary' } }
+  if ((event.type !== 'item_finished' && event.type !== 'item_started') || !isRawItem(event.item)) return event
+  return { ...event, item: withSummary(event.item) }
+}
+
+function withSummary({ content = [], ...item }: ReasoningItem): ReasoningItem {
+  return { ...item, summary: content }
 }

@@ -15,7 +15,7 @@ import {
 import { anyCharacter } from '../../../../dialects/test/any-character.ts'
 import { faultsOf } from '../../../../dialects/test/laws.ts'
 import { cutBatch, isTooLong, outputCutter } from './output-cutter.ts'
-import { watchCalls } from './watch-calls.ts'
+import { watchCalls } from './response-pipeline.ts'
 
 const usage = { input_tokens: 1, output_tokens: 9_999, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
 const answer = (...output: readonly Item[]): InferenceResponse => ({

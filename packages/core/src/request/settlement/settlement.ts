@@ -2,8 +2,10 @@ import { requestPrice } from '@signalbox/dialects/common'
 import { isGatewayError } from '@signalbox/dialects/errors'
 import type { InferenceRequest, Usage, Warning } from '@signalbox/dialects/protocol'
 import type { DynamicRouter } from '@signalbox/router'
-import type { Awaitable, Storage, UsageResult, UsageRow } from '@signalbox/storage'
+import type { Awaitable, LedgerStore, Storage, UsageResult, UsageRow } from '@signalbox/storage'
 import { allOf, isPromise, recover } from '@signalbox/storage/awaitable'
+import { budgetsOf } from '../../access/accounts.ts'
+import { budgetAccountAt } from '../../access/budget-facts.ts'
 import { reloadsCredit, type WorkspacePolicy } from '../../access/workspace-policy.ts'
 import { billUsage, resultOf, zeroBill } from '../../metering/bill-usage.ts'
 import type { OutputPaces } from '../../metering/hidden-tokens.ts'
@@ -25,8 +27,7 @@ import type { Selection } from '../attempts/select-offers.ts'
 import type { MoneyBounds } from '../policy/money-bounds.ts'
 import type { CallOptions } from '../reply.ts'
 import type { MetadataFacts } from '../response-metadata.ts'
-import { type AccountAmounts, addToBill, amountsOf, type Bill, noBill } from './bill.ts'
-import { sendBudgetAlerts } from './budget-alerts.ts'
+import { type AccountAmounts, addToBill, amountsOf, type Bill, type BillContext, noBill } from './bill.ts'
 import { chargeFor, learnPace, noText, payableBill, reservedAmounts, unreadBill } from './charge.ts'
 import { evidenceText, keepsFullEvidence } from './evidence.ts'
 import type { JournaledInput } from './journaled-progress.ts'
@@ -223,6 +224,45 @@ function* writeSettlement(ports: SettlementPorts, context: SettlementContext, ou
   if (isPromise(correcting)) yield* wait(correcting)
   ports.retention.look(policy, now)
   if (hooks.onFinish) callHook(logger, 'onFinish', () => hooks.onFinish?.(facts, row))
+}
+
+interface BudgetAlertPorts {
+  readonly ledger: LedgerStore
+  readonly hooks: Hooks
+  readonly logger: Logger
+}
+
+/**
+ * Calls `onBudget` for each share of a budget that this settlement has passed. Ledger entries are ordered, so exactly one settlement
+ * across all processes passes each share. Undefined if there is no hook or no budget.
+ */
+function sendBudgetAlerts(
+  { ledger, hooks, logger }: BudgetAlertPorts,
+  owing: BillContext,
+  amounts: Readonly<Record<string, number>>,
+): Promise<void> | undefined {
+  const { onBudget } = hooks
+  const { facts, policy, at } = owing
+  if (!onBudget || policy.budgets.length === 0) return undefined
+  const checks = budgetsOf(policy, facts).map(async budget => {
+    const { limit, alertAt, enforce } = budget.body
+    const account = budgetAccountAt(budget, at)
+    // A budget that is not enforced always alerts at 100 %.
+    const shares = [...new Set(enforce ? alertAt : [...alertAt, 1])]
+    if (shares.length === 0 || amounts[account] === undefined) return
+    const [entry] = await ledger.entries(account, { id: facts.requestId, limit: 1 })
+    if (!entry) return
+    const after = 0 - entry.balanceAfter
+    const before = after + entry.amount
+    for (const share of shares.filter(each => before < each * limit && after >= each * limit)) {
+      const alert = { workspaceId: facts.workspaceId, budgetId: budget.id, share, used: after, limit }
+      callHook(logger, 'onBudget', () => onBudget.call(hooks, alert))
+    }
+  })
+  return Promise.all(checks).then(
+    () => {},
+    (error: unknown) => logger.warn({ requestId: facts.requestId, error: String(error) }, 'The state of a budget could not be determined.'),
+  )
 }
 
 function rowOf(ports: SettlementPorts, context: SettlementContext, outcome: RowOutcome): UsageRow {

@@ -2,7 +2,7 @@ import type { JsonObject, Offer } from '@signalbox/dialects/protocol'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { asking, candidateOf, inOrder, offerOf, planOf, price, providerOf, questionOf } from '../../test/routing/routing-fixture.ts'
-import { maxDistance, preferenceDistance } from './rank-by-preference.ts'
+import { maxDistance, preferenceDistance } from './candidate-ranks.ts'
 
 const providers = ['a', 'b'].map(id => providerOf(id))
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { webClock } from '../runtime/web.ts'
-import { createKeyUseRecorder } from './key-use.ts'
+import { createKeyUseRecorder } from './authenticate.ts'
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 
