@@ -164,7 +164,8 @@ export function describeUsageModel(open: MakeStorage, runs: RunCount): void {
           }
         }
       }),
-      { numRuns: runs(100) },
+      // A failure is shown before the test ends, however long it takes to make it smaller.
+      { numRuns: runs(100), interruptAfterTimeLimit: 120_000 },
     )
   })
 }
