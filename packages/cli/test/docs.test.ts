@@ -88,7 +88,7 @@ Written from \`packages/providers/src\` and \`packages/cli/src/built-in.ts\`; a 
 The standalone server turns a provider on where its variables are set; \`providers\` of the config says the same by field. What a
 provider refuses is left out of what it is told, and the caller reads a warning about it. Facts about single models are finer than
 this page: they stand beside each provider's row and in the catalog. Which earlier reasoning goes back, and in which field of Chat
-Completions, follows from the family of the model (\`packages/dialects/src/chat/reasoning-families.ts\`), else from the field that
+Completions, follows from the family of the model (\`packages/dialects/src/chat/encode-reasoning.ts\`), else from the field that
 the provider itself wrote it into; R1 alone gets none.
 
 A key that a workspace brings (BYOK) is looked at as the fifth column says, at the same host as calls with it: where the list of

@@ -2,7 +2,6 @@ import { parseDataUrl } from '../common/data-url.ts'
 import { FreeNames } from '../common/fitted-names.ts'
 import type { FilePart, ImagePart, Part } from '../protocol/item.ts'
 import type { JsonObject } from '../protocol/wire.ts'
-import { documentFormats, imageFormats } from './media.ts'
 
 // Encodes parts as content blocks. Data stays in base64 and is never decoded, because it may be megabytes.
 
@@ -16,6 +15,26 @@ export function encodePart(part: Part, names: DocumentNames): JsonObject | undef
 
 /** Whether the text is blank, which providers reject. */
 export const isBlank = ({ text }: JsonObject): boolean => typeof text === 'string' && text.trim() === ''
+
+export const imageFormats: ReadonlyMap<string, string> = new Map([
+  ['image/png', 'png'],
+  ['image/jpeg', 'jpeg'],
+  ['image/jpg', 'jpeg'],
+  ['image/gif', 'gif'],
+  ['image/webp', 'webp'],
+])
+
+export const documentFormats: ReadonlyMap<string, string> = new Map([
+  ['application/pdf', 'pdf'],
+  ['text/plain', 'txt'],
+  ['text/markdown', 'md'],
+  ['text/csv', 'csv'],
+  ['text/html', 'html'],
+  ['application/msword', 'doc'],
+  ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', 'docx'],
+  ['application/vnd.ms-excel', 'xls'],
+  ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'xlsx'],
+])
 
 function encodeImage({ url }: ImagePart): JsonObject | undefined {
   const data = parseDataUrl(url)

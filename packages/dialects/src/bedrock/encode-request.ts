@@ -1,3 +1,4 @@
+import { type Encoded, extend, unsupported, withoutOutputCaps } from '../common/apply-quirks.ts'
 import { makeSchemaFitter } from '../common/fit-schemas.ts'
 import type { FittedNames } from '../common/fitted-names.ts'
 import { closingText, closingWarning, openingText, openingWarning } from '../common/opening-turn.ts'
@@ -7,16 +8,14 @@ import type { EncodedRequest, ResponseMapping } from '../protocol/dialect.ts'
 import type { Offer, Quirks } from '../protocol/model.ts'
 import type { InferenceRequest, Prompt } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
-import type { JsonObject } from '../protocol/wire.ts'
-import { acceptedCachePoints, withEndCachePoint } from './cache-points.ts'
-import { betaFields, extendBedrock } from './encode-extensions.ts'
+import { isObject, type JsonObject } from '../protocol/wire.ts'
+import { acceptedCachePoints, hasEndCachePoint, withEndCachePoint } from './cache-points.ts'
 import { encodeFormat } from './encode-format.ts'
 import { type EncodedThinking, encodeThinking } from './encode-thinking.ts'
 import { encodeTools } from './encode-tools.ts'
 import { encodeSettings } from './inference-config.ts'
 import { encodeConversation } from './items.ts'
 import { maxNameLength } from './tool-names.ts'
-import { unsupportedFields } from './unsupported-fields.ts'
 
 /** Encodes a request. Model and delivery are not in the body because they are part of the URL. */
 export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
@@ -134,3 +133,72 @@ function readingFor(
     ...(citesDocuments && { citesDocuments }),
   }
 }
+
+/** Anthropic betas that models on Bedrock accept. An unknown one fails the request, so all others are left out. */
+const betas: ReadonlySet<string> = new Set(['interleaved-thinking-2025-05-14', 'fine-grained-tool-streaming-2025-05-14'])
+
+function betaFields({ headers }: InferenceRequest, { anthropicFields }: Quirks): JsonObject {
+  const requested = anthropicFields && headers?.dialect === 'messages' ? (headers.values['anthropic-beta'] ?? '') : ''
+  const known = requested
+    .split(',')
+    .map(beta => beta.trim())
+    .filter(beta => betas.has(beta))
+  return known.length > 0 ? { anthropic_beta: known } : {}
+}
+
+/** Optional extra data. Omitting it changes nothing, so there is no warning. */
+const ignoredIncludes: ReadonlySet<string> = new Set(['reasoning.encrypted_content'])
+
+const omitted = (param: string): Warning => unsupported(param, `\`${param}\` is not supported by this provider and was left out.`)
+
+/**
+ * Warnings for the fields that this dialect cannot express, in addition to those of inference-config.ts. None for `metadata`, which only
+ * the gateway echoes, or `max_tool_calls`, which limits only hosted tools.
+ */
+const unsupportedFields = (prompt: Prompt, quirks: Quirks): readonly Warning[] => [
+  ...(prompt.include ?? []).flatMap((name, at) => (ignoredIncludes.has(name) ? [] : [omitted(`include[${at}]`)])),
+  ...Object.keys(prompt.native?.body ?? {})
+    .filter(field => field !== 'cache_control' || !hasEndCachePoint(prompt, quirks))
+    .map(omitted),
+]
+
+/** Fields that no extension may set, in addition to the general ones: they change the length of the response or its latency class. */
+const heldFields: ReadonlySet<string> = new Set(['inferenceConfig', 'performanceConfig'])
+
+/**
+ * Models on Bedrock read the output cap under their own names, in objects of their own (`inferenceConfig.maxTokens` of Amazon Nova,
+ * `textGenerationConfig.maxTokenCount` of Amazon Titan), so no name of it is sent at any level.
+ */
+function extendBedrock({ body, warnings }: Encoded, extensions: JsonObject = {}): Encoded {
+  const caps: string[] = []
+  const entries = Object.entries(extensions).map(([field, value]) => [
+    field,
+    // The outer names of these are reported below.
+    isObject(value) || Array.isArray(value) ? withoutOutputCaps(value, field, caps) : value,
+  ])
+  const others = caps.length > 0 ? (Object.fromEntries(entries) as JsonObject) : extensions
+  return mergeExtensions({ body, warnings: [...warnings, ...caps.map(setByGateway)] }, others)
+}
+
+/** Merges provider-specific parameters. `additionalModelRequestFields` is merged field by field, because the gateway sets some of them. */
+function mergeExtensions({ body, warnings }: Encoded, extensions: JsonObject): Encoded {
+  const { additionalModelRequestFields: modelFields, ...others } = extensions
+  const refused = Object.keys(others).filter(field => heldFields.has(field))
+  const allowed = Object.fromEntries(Object.entries(others).filter(([field]) => !heldFields.has(field)))
+  const outer = extend({ body, warnings: [...warnings, ...refused.map(setByGateway)] }, allowed)
+  if (!isObject(modelFields)) return outer
+  const known = isObject(body.additionalModelRequestFields) ? body.additionalModelRequestFields : {}
+  const inner = extend({ body: known, warnings: [] }, modelFields)
+  return {
+    body: { ...outer.body, ...(Object.keys(inner.body).length > 0 && { additionalModelRequestFields: inner.body }) },
+    warnings: [
+      ...outer.warnings,
+      ...inner.warnings.map(warning => ({ ...warning, param: `extensions.additionalModelRequestFields.${afterDot(warning.param)}` })),
+    ],
+  }
+}
+
+const setByGateway = (field: string): Warning =>
+  unsupported(`extensions.${field}`, `\`${field}\` is set by the gateway; the extension was left out.`)
+
+const afterDot = (param = ''): string => param.slice(param.indexOf('.') + 1)

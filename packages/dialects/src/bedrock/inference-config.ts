@@ -1,11 +1,10 @@
-import { dropRefused, unsupported } from '../common/apply-quirks.ts'
+import { dropRefused, type Encoded, unsupported } from '../common/apply-quirks.ts'
 import { applyServiceTier, commonTiers, tierField } from '../common/service-tier.ts'
 import { visibleStops } from '../common/stop-sequences.ts'
 import type { Offer, Quirks } from '../protocol/model.ts'
 import type { InferenceRequest, Prompt } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
 import type { Json, JsonObject } from '../protocol/wire.ts'
-import { fitSampling } from './encode-sampling.ts'
 import type { EncodedThinking } from './encode-thinking.ts'
 
 // Encodes `inferenceConfig`, the service tier and `top_k`.
@@ -78,4 +77,38 @@ function limitTokens(
   const maxTokens = thinking.maxTokens ?? (requested === undefined ? undefined : Math.min(requested, longest))
   const message = `This model is limited to ${longest} output tokens; \`max_output_tokens\` was lowered to that.`
   return { maxTokens, warnings: requested !== undefined && requested > longest ? [unsupported('max_output_tokens', message)] : [] }
+}
+
+const samplingFields = ['temperature', 'top_p', 'top_k'] as const
+
+const maxTemperature = 1
+/** Anthropic models reject a lower `top_p` while thinking. */
+const minTopPWhileThinking = 0.95
+
+/** Drops `temperature`, `top_p` and `top_k` if the dialect or model rejects them. Uses internal field names. */
+const fitSampling = (encoded: Encoded, quirks: Quirks, thinking: EncodedThinking): Encoded =>
+  clampTemperature(dropRefused(encoded, { refuses: refusedSampling(encoded, quirks, thinking) }))
+
+function refusedSampling({ body }: Encoded, quirks: Quirks, { restricts, fields }: EncodedThinking): readonly string[] {
+  const { sampling = 'any', thinksUnasked = true, anthropicFields } = quirks
+  const mayThink = restricts === 'sampling-and-tools' || (fields.thinking === undefined && thinksUnasked)
+  if (sampling === 'none' || restricts === 'sampling' || (sampling === 'unless_thinking' && mayThink)) return samplingFields
+  if (restricts === 'sampling-and-tools') {
+    const isTopPAccepted = typeof body.top_p === 'number' && body.top_p >= minTopPWhileThinking
+    return isTopPAccepted ? ['temperature', 'top_k'] : samplingFields
+  }
+  const exclusive = sampling === 'one' && body.temperature !== undefined ? ['top_p'] : []
+  return anthropicFields ? exclusive : [...exclusive, 'top_k']
+}
+
+function clampTemperature({ body, warnings }: Encoded): Encoded {
+  const { temperature } = body
+  if (typeof temperature !== 'number' || temperature <= maxTemperature) return { body, warnings }
+  return {
+    body: { ...body, temperature: maxTemperature },
+    warnings: [
+      ...warnings,
+      unsupported('temperature', `A \`temperature\` of ${temperature} is out of range for this model; ${maxTemperature} was used.`),
+    ],
+  }
 }

@@ -1,7 +1,8 @@
 import { dropRefused, type Encoded, extend, isGatewayField, unsupported } from '../common/apply-quirks.ts'
 import { fitCachePoints } from '../common/cache-points.ts'
 import { shortId } from '../common/ids.ts'
-import { dropSampling, wantsLogprobs } from '../common/sampling.ts'
+import { combinedWarning, failedToolPaths, lostCitations } from '../common/part-warnings.ts'
+import { dropSampling, logprobsInclude, wantsLogprobs } from '../common/sampling.ts'
 import { applyServiceTier, isStandardTier, openaiTiers, tierField } from '../common/service-tier.ts'
 import { splitNativeFields } from '../common/shared-fields.ts'
 import { type WrittenThinking, writeThinking } from '../common/thinking-fields.ts'
@@ -9,11 +10,11 @@ import { type ToolRenames, withPlainNames } from '../common/tool-names.ts'
 import type { EncodedRequest } from '../protocol/dialect.ts'
 import type { Offer, Quirks } from '../protocol/model.ts'
 import type { InferenceRequest, Prompt } from '../protocol/request.ts'
+import type { Warning } from '../protocol/response.ts'
 import { innerDialect, isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import { reasoningRulesOf } from './encode-reasoning.ts'
 import { encodeFormat, encodeTools } from './encode-tools.ts'
 import { encodeMessages } from './items.ts'
-import { unsupportedFields } from './unsupported-fields.ts'
 import { dialect, originalBody } from './wire.ts'
 
 /**
@@ -132,4 +133,25 @@ function thinkingBeside(tools: JsonObject, { reasoning }: Prompt, quirks: Quirks
 const encodeLogprobs = (prompt: Prompt): JsonObject => {
   const { top_logprobs = 0 } = prompt
   return wantsLogprobs(prompt) ? { logprobs: true, ...(top_logprobs > 0 && { top_logprobs }) } : {}
+}
+
+/** Extra data that clients request by default. Omitting it loses nothing. */
+const ignoredIncludes: ReadonlySet<string> = new Set([logprobsInclude, 'reasoning.encrypted_content'])
+
+/**
+ * Warnings for the fields that this dialect cannot express. None for `metadata`, which the gateway echoes, `max_tool_calls`, which limits
+ * only hosted tools, `reasoning.budget_tokens`, which the effort replaces, and the default truncation.
+ */
+function unsupportedFields(prompt: Prompt, quirks: Quirks): readonly Warning[] {
+  const { truncation, include = [], native } = prompt
+  const here = 'is not supported by this provider and was left out.'
+  const lost = native && native.dialect !== dialect ? splitNativeFields(native, innerDialect, quirks).lost : []
+  const foreign = native?.dialect === dialect ? Object.keys(native.body).filter(isGatewayField) : lost
+  return [
+    ...(truncation !== undefined && truncation !== 'disabled' ? [unsupported('truncation', `\`truncation\` ${here}`)] : []),
+    ...include.flatMap((name, at) => (ignoredIncludes.has(name) ? [] : [unsupported(`include[${at}]`, `\`include[${at}]\` ${here}`)])),
+    ...foreign.map(field => unsupported(field, `\`${field}\` ${here}`)),
+    ...lostCitations(prompt.input),
+    ...combinedWarning(failedToolPaths(prompt.input), 'is not supported by this provider; the tool result was sent without it.'),
+  ]
 }

@@ -4,7 +4,6 @@ import type { FilePart, ImagePart, Part } from '../protocol/item.ts'
 import { pathOf } from '../protocol/original.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 import { cacheControl, type EncodeContext, loseContent } from './encode-context.ts'
-import { imageTypes, isTextType } from './media.ts'
 import { dialect, originalBody } from './wire.ts'
 
 // Encodes parts as content blocks.
@@ -52,6 +51,14 @@ function encodeMedia(part: ImagePart | FilePart, { quirks }: EncodeContext): Jso
   const kind = part.type === 'image' ? { type: 'image' } : documentFields(part)
   return { ...kind, source, ...cacheControl(part.cache) }
 }
+
+/** Accepted media types of images, with their standard spelling. */
+export const imageTypes: ReadonlyMap<string, string> = new Map(
+  ['jpeg', 'png', 'gif', 'webp', 'jpg'].map(kind => [`image/${kind}`, kind === 'jpg' ? 'image/jpeg' : `image/${kind}`]),
+)
+
+/** A file of any text type is sent as text. */
+export const isTextType = (type: string): boolean => type === '' || type.startsWith('text/')
 
 const documentFields = ({ filename, citable, context }: FilePart): JsonObject => ({
   type: 'document',

@@ -182,7 +182,7 @@ export interface Quirks extends OpenAIQuirks {
   /**
    * The message field for earlier reasoning (Chat Completions): `reasoning_content`, `reasoning`, `reasoning_details`, or `content` for a
    * part of type `thinking`. Default: the field that the provider itself used, else that of the model family
-   * (dialects/chat/reasoning-families.ts).
+   * (dialects/chat/encode-reasoning.ts).
    */
   readonly reasoningField?: string
   /**

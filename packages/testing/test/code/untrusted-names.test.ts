@@ -44,7 +44,7 @@ const justified: Readonly<Record<string, readonly string[]>> = {
     'dialects/src/common/request-price.ts stated.options?.[field]',
     'dialects/src/common/request-price.ts named[field]',
     'dialects/src/messages/decode-stream.ts delta[field]',
-    'dialects/src/messages/passthrough.ts block[field]',
+    'dialects/src/messages/encode-request.ts block[field]',
     'dialects/src/responses/response-object.ts original[field]',
     'dialects/src/responses/response-object.ts response[field]',
     'api/src/headers.ts clean[name]',
