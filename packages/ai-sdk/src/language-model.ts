@@ -1,15 +1,13 @@
-import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
+import { APICallError, type LanguageModelV4, type LanguageModelV4CallOptions, type LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import type { Caller } from '@signalbox/core/access'
 import type { CallOptions, Reply } from '@signalbox/core/request'
 import { allFailed } from '@signalbox/core/upstream'
-import { GatewayError } from '@signalbox/dialects/errors'
+import { budgetHeaders, errorBody, GatewayError, isGatewayError, isRetryPointless, retryWaitMs } from '@signalbox/dialects/errors'
 import { type InferenceRequest, type JsonObject, own } from '@signalbox/dialects/protocol'
 import type { Gateway } from '@signalbox/gateway'
 import { callerOf } from '@signalbox/gateway/in-process'
-import { callError, type ModelCall } from './call-error.ts'
-import { createPartWriter, decodeCallOptions, encodeResult } from './dialect/index.ts'
+import { createPartWriter, decodeCallOptions, encodeError, encodeResult, type PartWriter } from './dialect/index.ts'
 import { specificationVersion } from './dialect/wire.ts'
-import { partStream } from './part-stream.ts'
 
 /** The caller, and the defaults of all calls. */
 export interface ModelSettings {
@@ -63,6 +61,13 @@ export const createLanguageModel = (gateway: Gateway, modelId: string, settings:
   },
 })
 
+/** One model call. */
+interface ModelCall {
+  readonly modelId: string
+  readonly stream: boolean
+  readonly options: LanguageModelV4CallOptions
+}
+
 interface StartedCall {
   readonly request: InferenceRequest
   readonly reply: Reply
@@ -110,4 +115,93 @@ type ProviderOptions = LanguageModelV4CallOptions['providerOptions']
 function mergeOptions(defaults: ProviderOptions = {}, given: ProviderOptions = {}): NonNullable<ProviderOptions> {
   const names = new Set([...Object.keys(defaults), ...Object.keys(given)])
   return Object.fromEntries([...names].map(name => [name, { ...own(defaults, name), ...own(given, name) }]))
+}
+
+/**
+ * The parts of an answer as they come. The gateway pushes and is paused while nothing is read; a cancelled or aborted stream closes
+ * the call to the provider.
+ */
+function partStream(reply: Reply, writer: PartWriter, signal?: AbortSignal): ReadableStream<LanguageModelV4StreamPart> {
+  const events = reply.events()
+  let isOver = false
+  let onAbort: (() => void) | undefined
+  const finish = (): boolean => {
+    if (isOver) return false
+    isOver = true
+    if (onAbort) signal?.removeEventListener('abort', onAbort)
+    return true
+  }
+  const leave = (): void => {
+    events.cancel()
+    reply.leave().catch(() => {})
+  }
+  return new ReadableStream({
+    start(controller) {
+      const fail = (error: unknown): void => {
+        if (!finish()) return
+        leave()
+        controller.error(error)
+      }
+      onAbort = () => fail(signal?.reason)
+      if (signal?.aborted) return onAbort()
+      signal?.addEventListener('abort', onAbort, { once: true })
+      events.read({
+        next(batch) {
+          if (isOver) return
+          try {
+            for (const part of writer.write(batch)) controller.enqueue(part)
+          } catch (error) {
+            reply.fail?.('internal_error')
+            fail(error)
+          }
+          if ((controller.desiredSize ?? 0) <= 0) events.pause()
+        },
+        end() {
+          // The gateway hears of an abort, too, and may end its events first: the answer is not complete then.
+          if (signal?.aborted) fail(signal.reason)
+          else if (finish()) controller.close()
+        },
+        fail,
+      })
+    },
+    pull: () => events.resume(),
+    cancel() {
+      if (finish()) leave()
+    },
+  })
+}
+
+/** Whether the same request may succeed later. */
+const isPassing = (status: number): boolean => status === 408 || status === 409 || status === 429 || status >= 500
+
+/**
+ * Converts a gateway error to the AI SDK's APICallError, with status, body, and whether the SDK should retry. After an abort, returns the
+ * signal's reason, which the SDK recognizes by name.
+ */
+function callError(error: unknown, { modelId, options }: ModelCall): unknown {
+  const { abortSignal } = options
+  if (abortSignal?.aborted) return abortSignal.reason
+  if (!isGatewayError(error)) return error
+  const waitMs = retryWaitMs(error)
+  const body = callErrorBody(error)
+  return new APICallError({
+    message: body.error.message,
+    url: `signalbox:${encodeURIComponent(modelId)}`,
+    requestBodyValues: options,
+    statusCode: error.status,
+    responseHeaders: {
+      ...(waitMs !== undefined && { 'retry-after-ms': String(Math.max(1, Math.ceil(waitMs))) }),
+      ...budgetHeaders(error.facts.budget),
+    },
+    responseBody: JSON.stringify(body),
+    data: body,
+    isRetryable: isPassing(error.status) && !isRetryPointless(error),
+    cause: error,
+  })
+}
+
+/** The error body with the types of `/v1`. Those of `/v4/ai` are only for `@ai-sdk/gateway`, which selects its error classes by them. */
+function callErrorBody(error: GatewayError) {
+  const body = encodeError(errorBody(error))
+  return { ...body, error: { ...body.error, type: error.type } }
 }

@@ -10,10 +10,18 @@ import {
   refuse,
   required,
 } from '@signalbox/dialects/common'
-import { type Item, isObject, type Json, type JsonObject, type MessageItem, type Part, remember } from '@signalbox/dialects/protocol'
-import { decodeParts } from './decode-parts.ts'
-import { decodeReasoning, type ReasoningParts } from './decode-reasoning.ts'
-import { decodeToolOutput } from './decode-tool-output.ts'
+import {
+  type FunctionCallOutputItem,
+  type Item,
+  isObject,
+  type Json,
+  type JsonObject,
+  type MessageItem,
+  type Part,
+  type ReasoningItem,
+  remember,
+} from '@signalbox/dialects/protocol'
+import { decodeParts, decodePromptPart } from './decode-parts.ts'
 import type { PartAtPath } from './part-at-path.ts'
 import { cachePointOf, type LostOptions, noteLost, noteLostOptions } from './provider-options.ts'
 import { dialect, ownOptions } from './wire.ts'
@@ -96,6 +104,33 @@ function assistantMessage(place: PartAtPath, texts: readonly PartAtPath[]): Mess
   return remember({ type: 'message', role: 'assistant', content, ...(phase && { phase }) }, { dialect, body: place.body, path: place.path })
 }
 
+/** The reasoning parts of one item. */
+interface ReasoningParts {
+  readonly itemId: string | undefined
+  readonly parts: PartAtPath[]
+}
+
+/** Decodes reasoning: its texts, and its sealed state if the gateway sent one. */
+function decodeReasoning({ parts }: ReasoningParts): ReasoningItem {
+  const summary: string[] = []
+  const content: string[] = []
+  let state: string | undefined
+  for (const part of parts) {
+    const own = ownOptions(part.body)
+    const text = required(part, 'text', anyText)
+    if (text !== '') (own.raw === true ? content : summary).push(text)
+    if (typeof own.state === 'string') state = own.state
+  }
+  const item: ReasoningItem = {
+    type: 'reasoning',
+    summary,
+    ...(content.length > 0 && { content }),
+    ...(state !== undefined && { encrypted_content: state }),
+  }
+  const [first] = parts
+  return remember(item, first && { dialect, body: first.body, path: first.path })
+}
+
 /** Decodes the other parts of an assistant message. */
 function decodeOtherPart(part: PartAtPath): readonly Item[] {
   const { body, path, lost } = part
@@ -142,3 +177,31 @@ function decodeToolPart(part: PartAtPath): readonly Item[] {
 }
 
 const readCache: Read<ReturnType<typeof cachePointOf>> = value => (isObject(value) ? cachePointOf(value) : undefined)
+
+type ToolOutput = Pick<FunctionCallOutputItem, 'output' | 'is_error'>
+
+/** The `output` of a tool result: text, JSON as text, parts, or an error. */
+const decodeToolOutput =
+  (lost: LostOptions): Read<ToolOutput> =>
+  (value, path) => {
+    const body = objectValue(value, path)
+    const place = { body, path }
+    const type = required(place, 'type', literalOf('text', 'json', 'error-text', 'error-json', 'execution-denied', 'content'))
+    if (type === 'execution-denied')
+      return { output: optional(place, 'reason', anyText) ?? 'The user denied the execution of the tool.', is_error: true }
+    if (type === 'content') return { output: required(place, 'value', arrayOf(decodeOutputPart(lost))).flat() }
+    const output = type === 'text' || type === 'error-text' ? required(place, 'value', anyText) : jsonText(body.value)
+    return { output, ...(type.startsWith('error') && { is_error: true }) }
+  }
+
+const jsonText = (value: Json | undefined): string => JSON.stringify(value ?? null)
+
+const decodeOutputPart =
+  (lost: LostOptions): Read<readonly Part[]> =>
+  (value, path) => {
+    const body = objectValue(value, path)
+    noteLostOptions(body, 'prompt[*].content[*].output.value[*]', lost)
+    if (required({ body, path }, 'type', literalOf('text', 'file', 'custom')) !== 'custom') return [decodePromptPart({ body, path })]
+    noteLost(lost, `${path} (custom)`)
+    return []
+  }

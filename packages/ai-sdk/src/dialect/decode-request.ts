@@ -16,10 +16,18 @@ import {
   required,
 } from '@signalbox/dialects/common'
 import { GatewayError } from '@signalbox/dialects/errors'
-import { type InferenceRequest, isObject, type JsonObject, type Prompt, remember, type TextFormat } from '@signalbox/dialects/protocol'
+import {
+  type FunctionTool,
+  type InferenceRequest,
+  isObject,
+  type JsonObject,
+  type Prompt,
+  remember,
+  type TextFormat,
+  type ToolChoice,
+} from '@signalbox/dialects/protocol'
 import { decodePrompt } from './decode-prompt.ts'
-import { decodeTools } from './decode-tools.ts'
-import { type LostOptions, noteLost, readGatewayOptions, vendorOptions } from './provider-options.ts'
+import { cachePointOf, type LostOptions, noteLost, noteLostOptions, readGatewayOptions, vendorOptions } from './provider-options.ts'
 import { dialect, optionsKey } from './wire.ts'
 
 /** Facts of a call other than its options: the model, and whether the response is streamed. */
@@ -160,3 +168,48 @@ const decodeFormat =
       ...(description !== undefined && { description }),
     }
   }
+
+/** Decodes the tools of a call, and which of them may be called. Provider-run tools are unknown to the gateway, and recorded as lost. */
+function decodeTools(options: JsonObject, lost: LostOptions): Pick<Prompt, 'tools' | 'tool_choice'> {
+  const place = { body: options, path: '' }
+  const tools = optional(place, 'tools', arrayOf(decodeTool(lost)))?.filter(tool => tool !== undefined)
+  const tool_choice = optional(place, 'toolChoice', decodeToolChoice)
+  if (!tools || tools.length === 0) return {}
+  if (tool_choice === undefined) return { tools }
+  // Choosing a tool that was left out would be rejected.
+  if (typeof tool_choice === 'string' || tools.some(({ name }) => 'name' in tool_choice && tool_choice.name === name))
+    return { tools, tool_choice }
+  noteLost(lost, 'toolChoice')
+  return { tools }
+}
+
+const decodeTool =
+  (lost: LostOptions): Read<FunctionTool | undefined> =>
+  (value, path) => {
+    const body = objectValue(value, path)
+    const place = { body, path }
+    if (required(place, 'type', literalOf('function', 'provider')) === 'provider') {
+      noteLost(lost, `${path} (${required(place, 'id', nonEmptyText).slice(0, 100)})`)
+      return undefined
+    }
+    noteLostOptions(body, `tools[*]`, lost)
+    if (Array.isArray(body.inputExamples) && body.inputExamples.length > 0) noteLost(lost, `${path}.inputExamples`)
+    const description = optional(place, 'description', anyText)
+    const strict = optional(place, 'strict', booleanValue) ?? false
+    const cache = cachePointOf(body)
+    const tool: FunctionTool = {
+      type: 'function',
+      name: required(place, 'name', nonEmptyText),
+      parameters: required(place, 'inputSchema', objectValue),
+      ...(description !== undefined && { description }),
+      strict,
+      ...(cache && { cache }),
+    }
+    return remember(tool, { dialect, body, path })
+  }
+
+const decodeToolChoice: Read<ToolChoice> = (value, path) => {
+  const body = objectValue(value, path)
+  const type = required({ body, path }, 'type', literalOf('auto', 'none', 'required', 'tool'))
+  return type === 'tool' ? { type: 'function', name: required({ body, path }, 'toolName', nonEmptyText) } : type
+}
