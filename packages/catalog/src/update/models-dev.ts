@@ -1,8 +1,6 @@
-import type { Ability, Model, Offer, Price, Quirks, Rates, Surcharge } from '@signalbox/dialects/protocol'
+import type { Ability, Model, Offer, Price, Quirks, Rates, Surcharge, ThinkingStyle } from '@signalbox/dialects/protocol'
 import * as z from 'zod/v4'
-import { dialectOf, type ListedProvider, listedProviders } from './models-dev-providers.ts'
 import { microdollars } from './prices.ts'
-import { reasoningOptions, reasoningQuirks } from './reasoning.ts'
 import { dollarAmount, type OfferList, offerKey, type SourceOffer, sourceId, tokenLimit, unreadableWarning } from './source.ts'
 
 // models.dev/api.json: providers by id, each with its models by id. Prices in US dollars per million tokens.
@@ -25,6 +23,10 @@ const mode = z.object({
     .object({ body: z.record(z.string(), z.unknown()).optional(), headers: z.record(z.string(), z.unknown()).optional() })
     .optional(),
 })
+
+/** `reasoning_options` of models.dev. Budgets are ignored, because core has rows for the providers that accept them. */
+const reasoningOptions = z.array(z.object({ type: z.string(), values: z.array(z.string().nullable()).optional() }))
+
 const listedModel = z.object({
   id: sourceId(),
   name: z.string().regex(/^[^\p{Cc}]{1,255}$/u),
@@ -83,6 +85,65 @@ export function readModelsDev(json: unknown): OfferList {
 }
 
 const isTextModel = ({ modalities: { input, output } }: ListedModel): boolean => input.includes('text') && output.includes('text')
+
+/** A provider of models.dev, and how its offers are stored. */
+interface ListedProvider {
+  readonly id: string
+  /** The default dialect of its offers. */
+  readonly dialect: string
+  /** Whether it lists its own models, under their canonical ids. */
+  readonly isMaker?: boolean
+}
+
+/** Providers of models.dev by id. Others are ignored. */
+const listedProviders: ReadonlyMap<string, ListedProvider> = new Map<string, ListedProvider>([
+  ['openai', { id: 'openai', dialect: 'responses', isMaker: true }],
+  ['anthropic', { id: 'anthropic', dialect: 'messages', isMaker: true }],
+  ['google', { id: 'google', dialect: 'gemini', isMaker: true }],
+  ['google-vertex', { id: 'google-vertex', dialect: 'gemini' }],
+  ['google-vertex-anthropic', { id: 'google-vertex', dialect: 'messages' }],
+  ['amazon-bedrock', { id: 'amazon-bedrock', dialect: 'bedrock' }],
+  ['azure', { id: 'azure', dialect: 'responses' }],
+  ['xai', { id: 'xai', dialect: 'responses', isMaker: true }],
+  ['mistral', { id: 'mistral', dialect: 'chat', isMaker: true }],
+  ['deepseek', { id: 'deepseek', dialect: 'chat', isMaker: true }],
+  ['alibaba', { id: 'alibaba', dialect: 'chat', isMaker: true }],
+  ['meta', { id: 'meta', dialect: 'responses', isMaker: true }],
+  ['llama', { id: 'meta', dialect: 'responses', isMaker: true }],
+  ['moonshotai', { id: 'moonshotai', dialect: 'chat', isMaker: true }],
+  ['zai', { id: 'zai', dialect: 'chat', isMaker: true }],
+  ['minimax', { id: 'minimax', dialect: 'chat', isMaker: true }],
+  ['cohere', { id: 'cohere', dialect: 'chat', isMaker: true }],
+  ['perplexity', { id: 'perplexity', dialect: 'responses', isMaker: true }],
+  ['groq', { id: 'groq', dialect: 'chat' }],
+  ['togetherai', { id: 'together', dialect: 'chat' }],
+  ['fireworks-ai', { id: 'fireworks', dialect: 'chat' }],
+  ['deepinfra', { id: 'deepinfra', dialect: 'chat' }],
+  ['cerebras', { id: 'cerebras', dialect: 'chat' }],
+  ['cloudflare-workers-ai', { id: 'cloudflare-workers-ai', dialect: 'chat' }],
+  ['nebius', { id: 'nebius', dialect: 'chat' }],
+  ['novita-ai', { id: 'novita', dialect: 'chat' }],
+  ['baseten', { id: 'baseten', dialect: 'chat' }],
+  ['nvidia', { id: 'nvidia', dialect: 'chat' }],
+])
+
+/** Packages that models.dev names for a model, and the dialect they use. */
+const packageDialects: ReadonlyMap<string, string> = new Map([
+  ['@ai-sdk/anthropic', 'messages'],
+  ['@ai-sdk/google-vertex/anthropic', 'messages'],
+  ['@ai-sdk/openai-compatible', 'chat'],
+])
+
+/** The dialect of an offer: by its package and shape, by its vendor on Bedrock and Vertex, or else the default of the host. */
+function dialectOf(
+  { id: provider, dialect }: ListedProvider,
+  { id, npm, shape }: { readonly id: string; readonly npm?: string | undefined; readonly shape?: string | undefined },
+): string {
+  if (provider === 'amazon-bedrock') return /^(?:[a-z-]+\.)?(?:openai\.gpt-[5-9]|xai\.)/.test(id) ? 'responses' : dialect
+  if (shape === 'completions') return 'chat'
+  if (provider === 'google-vertex' && id.includes('/')) return 'chat'
+  return packageDialects.get(npm ?? '') ?? dialect
+}
 
 interface EntryContext {
   readonly listed: ListedProvider
@@ -164,6 +225,57 @@ function quirksOf(entry: ListedModel, { provider, api, author }: OfferContext): 
     ...(!input.includes('audio') && { audio: false }),
     ...(tier !== undefined && { priorityTier: tier }),
   }
+}
+
+/** Efforts in ascending order. */
+const ladder = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+
+/** What an entry says about reasoning. */
+interface ReasoningFacts {
+  readonly provider: string
+  readonly author: string
+  readonly dialect: string
+  readonly reasons: boolean
+  readonly options?: z.infer<typeof reasoningOptions> | undefined
+  /** Whether `temperature`, `top_p` and `top_k` are accepted. */
+  readonly sampled: boolean
+}
+
+/**
+ * Quirks for how a model's thinking is configured, and whether it accepts sampling parameters. None for Claude and Gemini, of which the
+ * dialects have more precise facts.
+ */
+function reasoningQuirks(facts: ReasoningFacts): Quirks {
+  const { provider, author, dialect, reasons, options = [], sampled } = facts
+  if (author === 'anthropic' || dialect === 'gemini') return {}
+  if (!reasons) return { efforts: [] }
+  const named = new Set(options.filter(({ type }) => type === 'effort').flatMap(({ values = [] }) => values))
+  const listed = ladder.filter(effort => named.has(effort))
+  // `default` is not a level: a list with only that and `none` is a switch.
+  const isSwitch = named.has('default') && listed.every(effort => effort === 'none')
+  const efforts = isSwitch ? [] : listed
+  const hasToggle = isSwitch || options.some(({ type }) => type === 'toggle')
+  const canStop = hasToggle || efforts.includes('none')
+  const onBedrock = provider === 'amazon-bedrock'
+  return {
+    ...(onBedrock ? bedrockEfforts(efforts, hasToggle) : thinkingStyles(efforts, { hasToggle, dialect })),
+    ...(!sampled && !(onBedrock && author === 'openai') && { sampling: canStop ? 'unless_thinking' : 'none' }),
+  }
+}
+
+function thinkingStyles(
+  efforts: readonly string[],
+  { hasToggle, dialect }: { readonly hasToggle: boolean; readonly dialect: string },
+): Quirks {
+  const level: readonly ThinkingStyle[] = efforts.length > 0 ? ['level'] : []
+  const styles: readonly ThinkingStyle[] = hasToggle ? [...level, 'toggle'] : level
+  return { ...(efforts.length > 0 && { efforts }), ...(dialect === 'chat' && styles.length > 0 && { thinking: styles }) }
+}
+
+/** A switch becomes an additional level. */
+function bedrockEfforts(efforts: readonly string[], hasToggle: boolean): Quirks {
+  if (efforts.length === 0) return {}
+  return { efforts: hasToggle && !efforts.includes('none') ? ['none', ...efforts] : efforts }
 }
 
 function priceOf(entry: ListedModel): Price | undefined {
