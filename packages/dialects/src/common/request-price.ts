@@ -1,6 +1,5 @@
-import { hostSurchargeOf } from '../protocol/host-surcharge.ts'
 import type { Model, Offer, Price } from '../protocol/model.ts'
-import { type Credential, type Provider, quirksFor } from '../protocol/provider.ts'
+import { type Credential, type HostSurcharge, type Provider, quirksFor } from '../protocol/provider.ts'
 import { priorityPriceOf, withSurcharges } from '../protocol/rates.ts'
 import type { Prompt, RoutingOptions } from '../protocol/request.ts'
 import type { Usage } from '../protocol/response.ts'
@@ -68,6 +67,48 @@ function percentsFor(
   const { percent } = (sold.provider.hostSurcharges && hostSurchargeOf(sold)) ?? {}
   if (percent !== undefined) percents.push(percent)
   return percents
+}
+
+/** Cached because the URL of a candidate does not change. */
+const foundSurcharges = new WeakMap<Sold, HostSurcharge | null>()
+
+/** The first surcharge that applies at the host where the offer is called, if any. Only for providers with `hostSurcharges`. */
+function hostSurchargeOf(sold: Sold): HostSurcharge | undefined {
+  const known = foundSurcharges.get(sold)
+  if (known !== undefined) return known ?? undefined
+  const surcharge = findSurcharge(sold)
+  foundSurcharges.set(sold, surcharge ?? null)
+  return surcharge
+}
+
+function findSurcharge(sold: Sold): HostSurcharge | undefined {
+  const { offer, model, provider } = sold
+  const host = calledHost(sold)
+  return provider.hostSurcharges?.find(
+    each =>
+      matchesHost(host, each.host) &&
+      (each.model?.test(offer.model) ?? true) &&
+      // A model of unknown age may be new.
+      (each.since === undefined || model?.created === undefined || model.created >= Date.parse(each.since) / 1_000),
+  )
+}
+
+function calledHost({ offer, provider, credential }: Sold): string {
+  if (!credential) return ''
+  try {
+    const url = provider.endpoint?.({ api: offer.api, model: offer.model, stream: false, credential })
+    return url === undefined ? '' : new URL(url).hostname
+  } catch {
+    // The account has no valid URL. The call itself reports the error.
+    return ''
+  }
+}
+
+function matchesHost(host: string, pattern: string): boolean {
+  const star = pattern.indexOf('*')
+  if (star === -1) return host === pattern
+  const end = pattern.slice(star + 1)
+  return host.length > pattern.length - 1 && host.startsWith(pattern.slice(0, star)) && host.endsWith(end)
 }
 
 /** Whether a response was served in the tier `flex` at a price that is unknown. */

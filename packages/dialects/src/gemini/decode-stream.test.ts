@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decode, faultsOf } from '../../test/laws.ts'
-import { fold } from '../protocol/fold.ts'
-import { unfold } from '../protocol/unfold.ts'
+import { fold, unfold } from '../protocol/fold.ts'
 import { type Frame, isObject, type JsonObject } from '../protocol/wire.ts'
 import { geminiProvider } from './provider.ts'
 

@@ -10,11 +10,11 @@ import {
   type Read,
   required,
 } from '../common/field-readers.ts'
+import { stringOf } from '../common/json.ts'
 import type { Part } from '../protocol/item.ts'
 import { remember } from '../protocol/original.ts'
 import type { CachePoint } from '../protocol/tool.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
-import { textOfBlock } from './text-blocks.ts'
 import { dialect } from './wire.ts'
 
 // Decodes content blocks into parts: text, images, documents.
@@ -28,6 +28,34 @@ export const readPart: Read<Part> = (value, path) => {
 function nativePart(body: JsonObject): Part {
   const text = textOfBlock(body)
   return { type: 'native', dialect, body, ...(text !== undefined && { text }) }
+}
+
+type TextOfBlock = (block: JsonObject) => string | undefined
+
+/** Blocks of this dialect that hold nothing but text. Other dialects get the text in their place; their citations are lost. */
+const textBlocks: ReadonlyMap<string, TextOfBlock> = new Map<string, TextOfBlock>([
+  // The definition of the tool is in `tools`. Claude Code sends it in results of its ToolSearch (pleaseai/shunt#43).
+  ['tool_reference', ({ tool_name }) => `Found the tool ${stringOf(tool_name)}, which can be called now.`],
+  ['search_result', ({ title, source, content }) => joined([stringOf(title), `Source: ${stringOf(source)}`, contentText(content)])],
+  [
+    'document',
+    ({ title, context, source }) =>
+      isObject(source) && source.type === 'content' ? joined([stringOf(title), stringOf(context), contentText(source.content)]) : undefined,
+  ],
+])
+
+/** The text of such a block; undefined if it holds something else, such as an image. */
+const textOfBlock = (block: JsonObject): string | undefined => textBlocks.get(stringOf(block.type))?.(block)
+
+/** Undefined if one of the texts is. */
+const joined = (texts: readonly (string | undefined)[]): string | undefined =>
+  texts.includes(undefined) ? undefined : texts.filter(text => text !== '').join('\n\n')
+
+function contentText(content: Json | undefined): string | undefined {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  const entries: readonly Json[] = content
+  return joined(entries.map(entry => (isObject(entry) && entry.type === 'text' ? stringOf(entry.text) : undefined)))
 }
 
 /** Reads `cache_control`: everything up to and including this block may be cached. */

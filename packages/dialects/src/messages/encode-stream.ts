@@ -10,13 +10,13 @@ import {
 } from '../common/stream-encoder.ts'
 import type { EventEncoder, ResponseMetadata } from '../protocol/dialect.ts'
 import type { InferenceEvent } from '../protocol/event.ts'
+import type { Item } from '../protocol/item.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import type { BlockOutput } from './block-writer.ts'
 import { encodeGatewayFields, encodeMessageUsage, isRefusal, messageHead, passthroughFields, stopFields } from './encode-response.ts'
 import { encodeFailure } from './errors.ts'
-import { createItemQueue, type ItemEvent, type ItemQueue, type QueuedItem } from './item-queue.ts'
-import { createItemWriter, isEncodable } from './item-writers.ts'
+import { createItemWriter, type ItemWriter, isEncodable } from './item-writers.ts'
 import { dialect, originalBody } from './wire.ts'
 
 interface MessageState extends EncoderState, BlockOutput {
@@ -52,6 +52,50 @@ export const encodeEvents = (request: InferenceRequest, metadata: () => Response
     },
     handlers,
   )
+
+type ItemEvent = Extract<InferenceEvent, { type: 'delta' | 'item_finished' | 'native' }>
+
+interface QueuedItem {
+  readonly index: number
+  readonly item: Item
+  /** Set once the item is first in the queue. */
+  writer: ItemWriter | undefined
+  readonly waiting: ItemEvent[]
+}
+
+/**
+ * A FIFO queue. Items may overlap, content blocks may not: the first open item is written, and events of the others wait. Every operation
+ * takes constant time, regardless of the number of waiting items.
+ */
+interface ItemQueue {
+  add(item: QueuedItem): void
+  first(): QueuedItem | undefined
+  removeFirst(): void
+  find(index: number | undefined): QueuedItem | undefined
+}
+
+function createItemQueue(): ItemQueue {
+  let items: QueuedItem[] = []
+  let position = 0
+  const byIndex = new Map<number | undefined, QueuedItem>()
+  return {
+    add(item) {
+      items.push(item)
+      if (!byIndex.has(item.index)) byIndex.set(item.index, item)
+    },
+    first: () => items[position],
+    removeFirst() {
+      const removed = items[position]
+      position += 1
+      if (removed && byIndex.get(removed.index) === removed) byIndex.delete(removed.index)
+      if (position === items.length) {
+        items = []
+        position = 0
+      }
+    },
+    find: index => byIndex.get(index),
+  }
+}
 
 function writeMessage(state: MessageState, message: JsonObject & { readonly type: string }): void {
   emitFrame(state, { event: message.type, data: JSON.stringify(message) })

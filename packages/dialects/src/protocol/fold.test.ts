@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import { fold } from './fold.ts'
+import { fold, unfold } from './fold.ts'
 import { originalOf, remember } from './original.ts'
 import type { InferenceResponse } from './response.ts'
-import { unfold } from './unfold.ts'
 
 const response: InferenceResponse = {
   id: 'r',

@@ -17,7 +17,7 @@ export type { ErrorBody, FailedAttempt } from './error-body.ts'
 export { estimateMemory } from './estimate-memory.ts'
 export { closingEvents, type Delta, hasEnd, type InferenceEvent, isContent, isPreamble } from './event.ts'
 export type { Failure, FailureKind } from './failure.ts'
-export { fold, startFold } from './fold.ts'
+export { fold, startFold, unfold } from './fold.ts'
 export {
   type AudioPart,
   type FilePart,
@@ -83,7 +83,6 @@ export type { Sink, Source } from './source.ts'
 export { dayMs, isUtcTime } from './time.ts'
 export type { CachePoint, FunctionTool, Native, Tool } from './tool.ts'
 export type { Transport, TransportBody, TransportReply, TransportRequest } from './transport.ts'
-export { unfold } from './unfold.ts'
 export { roundUsd, toUsd, usd } from './usd.ts'
 export { append, type DialectName, type Frame, innerDialect, isObject, type Json, type JsonObject, own } from './wire.ts'
 export { type CodeNames, codeNameOf, wireNameOf, withCodeNames, withWireNames } from './wire-names.ts'

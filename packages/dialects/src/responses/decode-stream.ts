@@ -18,17 +18,25 @@ import { objects, stringOf } from '../common/json.ts'
 import { readFrame } from '../common/parse-frame.ts'
 import { type StreamDecoderState, streamDecoder } from '../common/stream-decoder.ts'
 import type { EventDecoder, ResponseMapping } from '../protocol/dialect.ts'
+import type { InferenceEvent } from '../protocol/event.ts'
 import type { FunctionCallItem, Item, ItemStatus } from '../protocol/item.ts'
 import { remember } from '../protocol/original.ts'
 import type { Outcome, Usage } from '../protocol/response.ts'
 import { entryOf } from '../protocol/small-map.ts'
-import { type Frame, isObject, type JsonObject } from '../protocol/wire.ts'
+import { type Frame, isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import { completeItem, completeText, mergedItem } from './complete-item.ts'
 import { decodeOutcome, decodeOutputItem, type Head, headOf, usageOf } from './decode-response.ts'
 import { failureOfEvent } from './errors.ts'
-import { type AssumedType, addItem, findItem, findOrAddItem, type ItemRegistry, itemRegistry, registerId } from './item-registry.ts'
-import { matchItems } from './match-items.ts'
-import { deltaIn, eventNameOf, rememberUnknownFields, repairSnapshot, unwrapEvent } from './read-event.ts'
+import {
+  type AssumedType,
+  addItem,
+  findItem,
+  findOrAddItem,
+  type ItemRegistry,
+  itemRegistry,
+  matchItems,
+  registerId,
+} from './item-registry.ts'
 import { dialect, hostedEvents, indexOf, type PartKind } from './wire.ts'
 
 // Turns frames into events. Positions are trusted, ids and numbers are not: some providers change ids with every event, leave gaps in the
@@ -78,6 +86,54 @@ function decodeEvent(decoder: DecoderState, body: JsonObject, frame: Frame): voi
     startAnswer(decoder)
     if (hostedEvents.get(name)?.item === undefined) noteUnmodeled(decoder, 'audio')
     passOn(decoder, body, { name, partial: findItem(decoder.items, body.output_index, body.item_id) })
+  }
+}
+
+/** The event name. An error may have no type, and a type may be in the frame only. */
+const eventNameOf = (body: JsonObject, frame: Frame): string => {
+  if (typeof body.type === 'string') return body.type
+  return body.error !== undefined && body.error !== null ? 'error' : (frame.event ?? '')
+}
+
+/** Unwraps an event that some relays put into a field of their own object. */
+function unwrapEvent(body: JsonObject): JsonObject {
+  if (typeof body.type === 'string' && (body.type === 'error' || body.type.startsWith('response.'))) return body
+  const inner = [body.data, body.value, body.payload, body.chunk, body.event].find(isObject)
+  return inner && typeof inner.type === 'string' ? inner : body
+}
+
+/** What a delta event adds. The text of any other event is that of a whole part, even if it has a delta. */
+function deltaIn(body: JsonObject): Json | undefined {
+  const { type, delta } = unwrapEvent(body)
+  return typeof type === 'string' && type.endsWith('.delta') ? delta : undefined
+}
+
+/** Repairs a snapshot without its last brace, which some providers omit. The response in it is complete, so nothing has to be guessed. */
+function repairSnapshot({ data }: Frame): JsonObject | undefined {
+  if (!/^\{"type":"response\.(created|completed|incomplete|failed)","response":/.test(data)) return undefined
+  const content = readFrame({ data: `${data}}` })
+  return isObject(content) && isObject(content.response) ? content : undefined
+}
+
+const deltaFields: ReadonlySet<string> = new Set([
+  'type',
+  'sequence_number',
+  'item_id',
+  'output_index',
+  'content_index',
+  'summary_index',
+  'delta',
+  'logprobs',
+  'obfuscation',
+])
+
+/** Keeps the original of a delta with unknown fields, so that a client of the same dialect receives them. */
+function rememberUnknownFields(event: InferenceEvent | undefined, body: JsonObject): void {
+  if (!event) return
+  for (const field in body) {
+    if (deltaFields.has(field)) continue
+    remember(event, { dialect, body })
+    return
   }
 }
 

@@ -11,14 +11,13 @@ import { customToolNames, withoutDoubles } from '../common/tool-groups.ts'
 import { type Renamed, type ToolRenames, withPlainNames } from '../common/tool-names.ts'
 import { withUniqueCallIds } from '../common/unique-call-ids.ts'
 import type { EncodedRequest } from '../protocol/dialect.ts'
-import type { Item } from '../protocol/item.ts'
+import type { Item, MessageItem } from '../protocol/item.ts'
 import type { Offer, Quirks } from '../protocol/model.ts'
-import { pathOf } from '../protocol/original.ts'
+import { originalOf, pathOf, remember } from '../protocol/original.ts'
 import type { InferenceRequest, Prompt, ToolChoice } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
 import type { CustomInput, FunctionTool, Tool } from '../protocol/tool.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
-import { withDerivedPhases } from './derive-phases.ts'
 import { carriesBreakpoint, encodeInputItem, originalBody } from './items.ts'
 import { dialect } from './wire.ts'
 
@@ -149,6 +148,31 @@ function encodePrompt(prompt: Prompt, quirks: Quirks): Encoded {
   Object.assign(body, Object.fromEntries(shared))
   for (const field of lost) warnings.push(unsupported(field, `\`${field}\` is not supported by this provider and was left out.`))
   return { body, warnings }
+}
+
+type Phase = NonNullable<MessageItem['phase']>
+
+/**
+ * The items with a phase on each assistant message that came in another dialect without one, as far as the conversation shows it: text
+ * before a call of the same turn is commentary, and the last text before the user speaks again is the final answer. OpenAI asks clients to
+ * send phases back, and its models may stop early in long chains of tools without them.
+ */
+function withDerivedPhases(input: readonly Item[]): readonly Item[] {
+  const items = [...input]
+  /** The phase of an assistant message at this place. Undefined if what follows does not show it, as at the end of the conversation. */
+  let phase: Phase | undefined
+  for (let at = items.length - 1; at >= 0; at -= 1) {
+    const item = items[at] as Item
+    if (item.type === 'function_call' || item.type === 'function_call_output') phase = 'commentary'
+    else if (item.type === 'message' && item.role === 'user') phase = 'final_answer'
+    else if (item.type === 'message' && item.role === 'assistant') {
+      if (phase && !item.phase && originalOf(item)?.dialect !== dialect)
+        items[at] = remember<MessageItem>({ ...item, phase }, originalOf(item))
+      // Of several messages in a row, only the last one is known to be the answer.
+      if (phase === 'final_answer') phase = undefined
+    }
+  }
+  return items
 }
 
 /** The result of a custom tool call has its own type. */
