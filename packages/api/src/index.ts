@@ -1,13 +1,11 @@
 import { once } from '@signalbox/dialects/common'
 import { type ClientDialect, own } from '@signalbox/dialects/protocol'
 import type { Gateway } from '@signalbox/gateway'
-import { aiSdkName } from './ai-gateway/name.ts'
 import type { Api } from './api.ts'
-import { keepViews } from './catalog/views.ts'
+import { keepViews, type View, viewOf } from './catalog/views.ts'
 import { createHandler } from './handle.ts'
 import { routes } from './inference-routes.ts'
 import { createFinder, isManagement } from './match.ts'
-import { keepDocument } from './openapi/keep-document.ts'
 import { createOutageLog } from './outage-log.ts'
 import type { Route, Site } from './route.ts'
 import { type ApiOptions, settingsOf } from './settings.ts'
@@ -16,14 +14,13 @@ import { createUploads } from './uploads.ts'
 import { createConnections } from './websocket/connections.ts'
 
 export type { Api, ApiContext, ApiReply, ApiRequest, BodyText, SignedIn } from './api.ts'
-export { collectBytes } from './body-bytes.ts'
-export { checkMount, mountTable } from './check-mount.ts'
 export { type ClientLimits, limitsOf } from './client-limits.ts'
 export { isBomb } from './decoded-size.ts'
 export type { RequestLine } from './request-log.ts'
 export type { ApiOptions, Cors } from './settings.ts'
+export { checkMount, mountTable } from './settings.ts'
 export { type SignIn, signedInBy } from './sign-in.ts'
-export { type UploadPace, watchUpload } from './upload-pace.ts'
+export { collectBytes, type UploadPace, watchUpload } from './uploads.ts'
 export type { WebSocketOffer, WebSocketPort } from './websocket/port.ts'
 export { loadWebSockets } from './websocket/upgrade.ts'
 
@@ -42,7 +39,7 @@ export function createApi(gateway: Gateway, options?: ApiOptions): Api {
   const dialects: Record<string, ClientDialect> = { ...gateway.dialects }
   const loaders: Gateway['dialectLoaders'] = {
     ...gateway.dialectLoaders,
-    [aiSdkName]: once(async () => (await import('@signalbox/ai-sdk/dialect')).aiSdkClient),
+    'ai-sdk': once(async () => (await import('@signalbox/ai-sdk/dialect')).aiSdkClient),
   }
   const isSpoken = ({ dialect }: Route): boolean =>
     dialect === undefined || own(dialects, dialect) !== undefined || own(loaders, dialect) !== undefined
@@ -81,6 +78,24 @@ export function createApi(gateway: Gateway, options?: ApiOptions): Api {
     outageLog: createOutageLog(gateway.clock),
   }
   return createHandler(gateway, site)
+}
+
+/**
+ * Caches the document, which is created once, and adapts its `servers` to the mount point of each client.
+ *
+ * @example
+ * const document = keepDocument(() => makeDocument(routes, options), '/api')
+ * await document('/llm') // servers: [{ url: '/llm/api' }]
+ */
+function keepDocument(make: () => Promise<object>, basePath: string): (mount?: string) => Promise<View> {
+  let last: { readonly mount: string; readonly view: View } | undefined
+  return async (mount = '') => {
+    if (last?.mount === mount) return last.view
+    const document = await make()
+    const view = viewOf({ ...document, servers: [{ url: `${mount}${basePath}` || '/' }] })
+    last = { mount, view }
+    return view
+  }
 }
 
 /** The part of a client's path before the one that the API gets; undefined if there is none. `mountBefore('/llm/v1/me', '/v1/me')` is `/llm`. */

@@ -1,8 +1,6 @@
 import { fakeClock } from '@signalbox/testing'
 import { describe, expect, test } from 'vitest'
-import { collectBytes } from './body-bytes.ts'
-import { watchUpload } from './upload-pace.ts'
-import { createUploads } from './uploads.ts'
+import { collectBytes, createUploads, watchUpload } from './uploads.ts'
 
 describe('the speed of an upload', () => {
   const limits = { bodyIdleMs: 15_000, bodyBytesPerSecond: 1_000 }

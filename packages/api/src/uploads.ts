@@ -1,5 +1,6 @@
 import { GatewayError } from '@signalbox/dialects/errors'
-import type { Caller } from '@signalbox/gateway'
+import type { Caller, Gateway } from '@signalbox/gateway'
+import type { ClientLimits } from './client-limits.ts'
 import type { Settings } from './settings.ts'
 
 // An allowance of bytes and not of requests: 200 slots of 32 MiB are 6 GB. Announced lengths are claimed at once and released when the
@@ -139,3 +140,89 @@ const tooManyUploads = (): GatewayError =>
     message: 'This gateway is receiving too many bytes of request bodies. Try again in a moment.',
     retryAfterMs,
   })
+
+/** The bytes of a body in few pieces. A client may send them one by one, and keeping each one separately would take hundreds of bytes. */
+interface BodyBytes {
+  add(piece: Uint8Array): void
+  /** The pieces in order. Call it once, at the end. */
+  pieces(): readonly Uint8Array[]
+}
+
+/** Smaller pieces are copied together. */
+const smallBytes = 16_384
+const slabBytes = 65_536
+
+/** Collects the bytes of one request body; small pieces are copied together. */
+export function collectBytes(): BodyBytes {
+  const pieces: Uint8Array[] = []
+  let slab: Uint8Array | undefined
+  let filled = 0
+  const closeSlab = (): void => {
+    if (slab !== undefined && filled > 0) pieces.push(slab.subarray(0, filled))
+    slab = undefined
+    filled = 0
+  }
+  return {
+    add(piece) {
+      // The first piece is kept as it is, because usually it is the only one.
+      if (piece.byteLength >= smallBytes || (pieces.length === 0 && slab === undefined)) {
+        closeSlab()
+        pieces.push(piece)
+        return
+      }
+      if (slab !== undefined && filled + piece.byteLength > slabBytes) closeSlab()
+      slab ??= new Uint8Array(slabBytes)
+      slab.set(piece, filled)
+      filled += piece.byteLength
+    },
+    pieces() {
+      closeSlab()
+      return pieces
+    },
+  }
+}
+
+/** The measurement of one upload, started by `watchUpload`. */
+export interface UploadPace {
+  /** Reports that more bytes have arrived. */
+  readonly heard: (bytes: number) => void
+  readonly stop: () => void
+}
+
+/** The window is divided into this many ticks. */
+const steps = 10
+
+/**
+ * Measures the speed of an upload over the last `bodyIdleMs`, and runs `tooSlow` once if it falls below `bodyBytesPerSecond`. Time is
+ * counted in timer ticks, so that a stalled process or a clock jump costs a client at most one tick.
+ */
+export function watchUpload(
+  clock: Gateway['clock'],
+  { bodyIdleMs, bodyBytesPerSecond }: Pick<Required<ClientLimits>, 'bodyIdleMs' | 'bodyBytesPerSecond'>,
+  tooSlow: () => void,
+): UploadPace {
+  const minBytes = Math.max(1, (bodyIdleMs * bodyBytesPerSecond) / 1_000)
+  const stepMs = Math.max(1, bodyIdleMs / steps)
+  const window = new Array<number>(steps).fill(0)
+  let ticks = 0
+  let inWindow = 0
+  const tick = (): void => {
+    ticks += 1
+    const oldest = ticks % steps
+    if (ticks >= steps && inWindow < minBytes) {
+      tooSlow()
+      return
+    }
+    inWindow -= window[oldest] ?? 0
+    window[oldest] = 0
+    timer = clock.setTimeout(tick, stepMs)
+  }
+  let timer = clock.setTimeout(tick, stepMs)
+  return {
+    heard: bytes => {
+      inWindow += bytes
+      window[ticks % steps] = (window[ticks % steps] ?? 0) + bytes
+    },
+    stop: () => clock.clearTimeout(timer),
+  }
+}

@@ -1,7 +1,7 @@
 import { budgetHeaders } from '@signalbox/dialects/errors'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { centsOf, dollarsOf } from '../src/management/money.ts'
+import { centsOf, dollarsOf } from '../src/management/replies/balance.ts'
 
 const amount = fc.integer({ min: -1e15, max: 1e15 })
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createApi } from '../src/index.ts'
-import { errorsOf } from '../src/route-errors.ts'
+import { errorsOf } from '../src/openapi/responses.ts'
 import { allRoutes } from '../src/routes.ts'
 import { ask, parsed } from './asking.ts'
 import { fakeGateway } from './fake-gateway.ts'

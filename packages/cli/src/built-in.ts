@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs'
 import type { Provider } from '@signalbox/dialects/protocol'
 import * as known from '@signalbox/providers'
 import { type Access, apiKeysIn, type ProviderAccess } from './access.ts'
-import { readServiceAccount } from './service-account.ts'
+import { StartError } from './fault.ts'
 
 /** A provider that can be configured by its id alone. */
 export interface BuiltIn extends ProviderAccess {
@@ -119,6 +120,37 @@ const googleVertex: BuiltIn = {
       location,
       ...(file !== undefined && access.api_key === undefined && { serviceAccount: readServiceAccount(file) }),
     }),
+}
+
+type ServiceAccount = NonNullable<known.VertexOptions['serviceAccount']>
+
+/** Reads the JSON key of a Google service account. Messages never quote it. */
+function readServiceAccount(file: string): ServiceAccount {
+  const key = parseJson(readKeyFile(file))
+  if (isServiceAccount(key)) return key
+  throw new StartError(`The file ${file} is not a service account key: it must be JSON with \`client_email\` and \`private_key\`.`)
+}
+
+function readKeyFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new StartError(`The key of the service account ${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isServiceAccount(key: unknown): key is ServiceAccount {
+  if (typeof key !== 'object' || key === null) return false
+  const { client_email, private_key }: Partial<Record<keyof ServiceAccount, unknown>> = key
+  return typeof client_email === 'string' && typeof private_key === 'string'
 }
 
 const cloudflare: BuiltIn = {

@@ -1,6 +1,6 @@
 import { whole } from './schema-fields.ts'
 
-// Each is an option of core or of the server with the same name in camel case (options.ts), except `stopTimeouts`.
+// Each is an option of core or of the server with the same name in camel case (server.ts), except `stopTimeouts`.
 
 const minute = 60_000
 /** Node's timers take no more. */

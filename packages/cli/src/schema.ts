@@ -1,3 +1,4 @@
+import { graceFacts } from '@signalbox/storage/compose'
 import * as z from 'zod/v4'
 import {
   amountInUsd,
@@ -17,7 +18,6 @@ import {
   whole,
 } from './schema-fields.ts'
 import { customCatalog, model, provider } from './schema-models.ts'
-import { onOutage } from './schema-outage.ts'
 import { gatewayTimeouts, serverTimeouts, stopTimeouts } from './schema-timeouts.ts'
 import { type StorageOption, schemeOf, storageExamples, storageOptions } from './storage-schemes.ts'
 
@@ -35,6 +35,44 @@ const decisionLogFields = section({
     default: 0.1,
   }),
 })
+
+const { graceMs, maxPerProcess, maxPerAccount, maxPerLimitedAccount, maxWaitMs } = graceFacts
+const defaultUsd = ({ usual }: { readonly usual: number }): number => usual / 1_000_000
+const amount = () => amountInUsd('US dollars', 1_000_000).exactOptional()
+
+const outageFields = section({
+  grace_ms: whole(graceMs.least, graceMs.most).exactOptional().meta({
+    description: 'Milliseconds from the beginning of an outage for which new requests are let through',
+    default: graceMs.usual,
+  }),
+  per_process_usd: amount().meta({
+    description: 'What one process may have held, or owe, at a time without the database',
+    default: defaultUsd(maxPerProcess),
+  }),
+  per_account_usd: amount().meta({
+    description: 'The same of one account without a floor: postpaid credit',
+    default: defaultUsd(maxPerAccount),
+  }),
+  per_limited_account_usd: amount().meta({
+    description: 'By how much each process may overspend prepaid credit or a budget; with 0 only free requests of theirs are let through',
+    default: defaultUsd(maxPerLimitedAccount),
+  }),
+  max_wait_ms: whole(maxWaitMs.least, maxWaitMs.most).exactOptional().meta({
+    description: 'The longest wait for an answer, after which the database is probed for half as long',
+    default: maxWaitMs.usual,
+  }),
+  processes: whole(1, 10_000)
+    .exactOptional()
+    .describe('Processes that share the database: each admits its share of a limit meanwhile. Default: `workers`'),
+})
+
+/** What happens while the database is away: no requests are admitted, or some for a while and within caps (`withOutageGrace`). */
+const onOutage = () =>
+  either(
+    `\`stop\`, \`continue\`, or an object of ${Object.keys(outageFields.shape).join(', ')}`,
+    z.literal(['stop', 'continue']),
+    outageFields,
+  )
 
 const storageFields = section({
   url: textThat(storageExamples, text => schemeOf(text) !== undefined).describe('The address'),
@@ -112,7 +150,7 @@ const storedItemFields = section({
     .meta({ description: 'Bytes kept in the memory of the process', default: 64 * mebibyte }),
 })
 
-// A limit or timeout is an option of core or of the server with the same name in camel case (options.ts). If absent, that option's default
+// A limit or timeout is an option of core or of the server with the same name in camel case (server.ts). If absent, that option's default
 // applies.
 
 export const gatewayLimits = {

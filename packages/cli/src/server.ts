@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type CodeNames, roundUsd, withCodeNames } from '@signalbox/dialects/protocol'
+import type { GatewayOptions } from '@signalbox/gateway'
 import { createGateway, type Gateway } from '@signalbox/gateway'
+import type { ServeOptions } from '@signalbox/node-http'
 import { type NodeTransport, nodeTransport, type RunningServer, serve } from '@signalbox/node-http'
 import type { Storage } from '@signalbox/storage'
 import type { ChangeChannel } from '@signalbox/storage/compose'
@@ -9,16 +12,16 @@ import { ageNotices } from './catalog.ts'
 import type { Environment } from './environment.ts'
 import { createLog, type Log, type Sink } from './log.ts'
 import { type ModelSetup, modelsOf } from './models.ts'
-import { gatewayOptions, serverOptions } from './options.ts'
 import { outgoingOptions, shownProxy } from './outgoing.ts'
 import { providersOf } from './providers.ts'
-import type { Config } from './schema.ts'
+import { type Config, gatewayLimits, serverLimits, webSocketLimits } from './schema.ts'
+import { gatewayTimeouts, serverTimeouts } from './schema-timeouts.ts'
 import { sealingKeyFor } from './sealing-key.ts'
 import { simulatedProviders } from './simulation.ts'
 import { announcementText } from './start-message.ts'
 import { namedStorage, openStorages, shownRedis } from './storage.ts'
 import { takeCatalog, watchCatalog } from './watch-catalog.ts'
-import { workerCount } from './workers/worker-count.ts'
+import { hasPrimary, workerCount } from './workers/worker-count.ts'
 
 /** Input of a start other than the config. */
 export interface StartContext {
@@ -137,6 +140,36 @@ const listen = (gateway: Gateway, config: Config, { onRequest }: Log): Promise<R
   serve(gateway, { ...serverOptions(config), onRequest }).catch((error: unknown) => {
     throw listenError(error, config)
   })
+
+/** The gateway options that the config sets. */
+const gatewayOptions = ({ workers, limits, timeouts, ...config }: Config): Partial<GatewayOptions> => ({
+  ownedBy: config.owned_by,
+  strategy: config.strategy,
+  hedge: config.hedge,
+  ...(config.max_hedge_cost_usd !== undefined && { maxHedgeCost: roundUsd(config.max_hedge_cost_usd) }),
+  decisionLog: config.decision_log,
+  // The next request of a conversation may reach another worker.
+  storedItems: config.stored_items && { store: hasPrimary({ workers }), ...withCodeNames(config.stored_items) },
+  limits: optionsOf(limits, gatewayLimits),
+  timeouts: optionsOf(timeouts, gatewayTimeouts),
+})
+
+/** The HTTP server options that the config sets. */
+const serverOptions = ({ host, port, cors_origins, limits, web_sockets, timeouts }: Config): ServeOptions => ({
+  host,
+  port,
+  ...(cors_origins !== undefined && { cors: { origins: cors_origins } }),
+  ...optionsOf(limits, serverLimits),
+  webSockets: optionsOf(web_sockets, webSocketLimits),
+  ...optionsOf(timeouts, serverTimeouts),
+})
+
+/** The fields of a section that a table contains, with the names that they have in code. */
+const optionsOf = <Section extends object, Table extends object>(
+  section: Section,
+  table: Table,
+): CodeNames<Pick<Section, keyof Section & keyof Table>> =>
+  withCodeNames(Object.fromEntries(Object.entries(section).filter(([name]) => Object.hasOwn(table, name)))) as never
 
 interface OpenResources {
   readonly storage: Storage

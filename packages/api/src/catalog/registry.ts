@@ -1,11 +1,12 @@
+import type { PriceWindow, Rates } from '@signalbox/dialects/protocol'
 import { type Capability, capabilities, type Model, type Offer } from '@signalbox/dialects/protocol'
 import type { Gateway } from '@signalbox/gateway'
+import { toUsd } from '@signalbox/gateway'
 import type { ProviderRecord } from '@signalbox/workspaces'
 import type { ApiReply } from '../api.ts'
 import { checkNamed } from '../query.ts'
 import type { Call, Site } from '../route.ts'
 import { largest, offersHere, onePerProvider } from './offers.ts'
-import { priceView } from './prices.ts'
 import { viewReply } from './views.ts'
 
 /** A model with its offers at configured providers. */
@@ -148,3 +149,39 @@ function providerView(record: ProviderRecord, entries: readonly Entry[], { route
     ...(asOf !== undefined && { as_of: asOf }),
   }
 }
+
+type RatesView = Readonly<Record<string, unknown>>
+
+/** Unknown rates are absent, because a 0 would mean free. */
+const ratesView = ({ input, output, inputAudio, cached, cacheWrite, cacheWrite1h, request, tools }: Rates): RatesView => ({
+  input_price: toUsd(input),
+  output_price: toUsd(output),
+  ...(inputAudio !== undefined && { audio_input_price: toUsd(inputAudio) }),
+  ...(cached !== undefined && { cached_input_price: toUsd(cached) }),
+  ...(cacheWrite !== undefined && { cache_write_price: toUsd(cacheWrite) }),
+  ...(cacheWrite1h !== undefined && { cache_write_1h_price: toUsd(cacheWrite1h) }),
+  ...(request !== undefined && { request_price: toUsd(request) }),
+  ...(tools && { tool_prices: Object.fromEntries(Object.entries(tools).map(([tool, price]) => [tool, toUsd(price)])) }),
+})
+
+/** The price of a provider. Undefined if unknown. */
+const priceView = ({ provider, price, retiresAt, source, asOf }: Offer): Readonly<Record<string, unknown>> | undefined =>
+  price && {
+    provider,
+    ...ratesView(price),
+    ...(price.tiers && { long_prompts: price.tiers.map(({ over, ...rates }) => ({ over_tokens: over, ...ratesView(rates) })) }),
+    ...(price.priority && { priority: ratesView(price.priority) }),
+    ...(price.windows && { windows: price.windows.map(windowView) }),
+    ...(price.changes && { changes: price.changes.map(({ from, price: next }) => ({ from, ...ratesView(next) })) }),
+    ...(price.surcharges && { surcharges: price.surcharges.map(surcharge => ({ ...surcharge })) }),
+    ...(retiresAt !== undefined && { retires_at: retiresAt }),
+    ...(source !== undefined && { source }),
+    ...(asOf !== undefined && { as_of: asOf }),
+  }
+
+const windowView = ({ days, from, to, ...rates }: PriceWindow): Readonly<Record<string, unknown>> => ({
+  ...(days && { days }),
+  from,
+  to,
+  ...ratesView(rates),
+})

@@ -1,4 +1,4 @@
-import type { ClientDialect, JsonObject } from '@signalbox/dialects/protocol'
+import type { ClientDialect, InferenceRequest, JsonObject, ResponseMetadata, Usage } from '@signalbox/dialects/protocol'
 import type { Caller, CallOptions } from '@signalbox/gateway'
 import type { ApiReply } from '../api.ts'
 import { warningHeaders } from '../headers.ts'
@@ -6,7 +6,7 @@ import { json } from '../json-reply.ts'
 import { logOutcome } from '../request-log.ts'
 import type { Call } from '../route.ts'
 import { type DialectReply, streamed } from '../stream.ts'
-import { warmUp } from './warm-up.ts'
+import type { WebSocketTurn } from '../websocket/port.ts'
 
 /** Creates the handler of an inference row in the dialect `name`: body → request → response. */
 export const inferenceHandler =
@@ -41,6 +41,48 @@ export const inferenceHandler =
     return wholeReply(call, { dialect, inferenceRequest, reply }, () => encoded)
   }
 
+interface WarmUp {
+  readonly dialect: ClientDialect
+  readonly inferenceRequest: InferenceRequest
+  readonly turn: WebSocketTurn
+}
+
+const nothingUsed: Usage = { input_tokens: 0, cached_tokens: 0, cache_write_tokens: 0, output_tokens: 0, reasoning_tokens: 0 }
+
+/**
+ * Replies to `generate: false` of a WebSocket client with a response without output, from which the next turn may continue. The request is
+ * validated and rate limited like any other, but calls no provider and costs nothing. Earlier turns are validated with the turn that is generated.
+ */
+async function warmUp(
+  { gateway, requestId, admission: early, claimMemory }: Call,
+  caller: Caller,
+  { dialect, inferenceRequest, turn }: WarmUp,
+): Promise<ApiReply> {
+  const admission = early ?? (await gateway.admitEarly(caller, requestId))
+  // Unknown models and unsatisfiable constraints are refused now. Without input there is nothing to route yet.
+  try {
+    if (inferenceRequest.prompt.input.length > 0) await gateway.plan(inferenceRequest, caller, { ...(claimMemory && { claimMemory }) })
+  } finally {
+    await admission.leave()
+  }
+  const at = Math.floor(gateway.clock.now() / 1000)
+  const metadata: ResponseMetadata = {
+    id: `resp_${requestId.replaceAll('-', '')}`,
+    model: inferenceRequest.routing.models[0],
+    created_at: at,
+    completed_at: at,
+    itemId: prefix => `${prefix}_${requestId.replaceAll('-', '')}`,
+    warnings: [],
+  }
+  const frames = dialect
+    .encodeEvents(inferenceRequest, () => metadata)
+    .write([
+      { type: 'started', id: metadata.id, model: metadata.model, created_at: at },
+      { type: 'finished', outcome: { status: 'completed' }, usage: nothingUsed },
+    ])
+  return { status: 200, headers: {}, body: turn.linesOf(frames) }
+}
+
 interface CompactionOptions extends Omit<DialectReply, 'reply'> {
   readonly options: CallOptions & { readonly requestId: string }
 }
@@ -74,3 +116,20 @@ const wholeReply = (
     const kept = reply.kept?.()
     return kept ? kept.then(() => answer) : answer
   })
+
+/** Creates the handler of a row that counts the tokens of a request in the dialect `name`, without calling a model. */
+export const countTokens =
+  (name: string) =>
+  async ({ gateway, site, request, log, body, admission, claimMemory }: Call, caller: Caller): Promise<ApiReply> => {
+    const dialect = dialectNamed(name, site)
+    const inferenceRequest = (dialect.decodeCounting ?? dialect.decodeRequest)(body, request.header)
+    log.note({ model: inferenceRequest.routing.models[0] })
+    const { input_tokens, estimated } = await gateway.countTokens(inferenceRequest, caller, {
+      signal: request.signal,
+      admission,
+      claimMemory,
+    })
+    await admission?.leave()
+    log.note({ inputTokens: input_tokens })
+    return json({ input_tokens }, estimated ? { headers: { 'x-token-count': 'estimated' } } : {})
+  }

@@ -37,7 +37,7 @@ export async function makeDocument(routes: readonly Route[], { ownedBy, pause }:
       version: '1.1.0',
       description: 'One API for the models of many providers, and for the workspaces that use them.',
     },
-    // Without a host, because clients may reach the gateway under several names. keep-document.ts adds the mount point.
+    // Without a host, because clients may reach the gateway under several names. index.ts adds the mount point.
     servers: [{ url: '/' }],
     tags: [...tags].filter(([name]) => used.has(name)).map(([name, description]) => ({ name, description })),
     paths,

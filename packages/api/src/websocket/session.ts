@@ -1,12 +1,12 @@
-import { GatewayError } from '@signalbox/dialects/errors'
+import { errorBody, GatewayError } from '@signalbox/dialects/errors'
 import type { Source } from '@signalbox/dialects/protocol'
 import type { Gateway } from '@signalbox/gateway'
 import type { Api, ApiContext, ApiReply, ApiRequest } from '../api.ts'
+import { errorHeaders, type Headers } from '../headers.ts'
+import { responseHeaderNames } from '../response-headers.ts'
 import type { Settings } from '../settings.ts'
 import type { Sharer, Upload, Uploads } from '../uploads.ts'
-import { type CloseCode, closeReasons } from './close-codes.ts'
 import type { WebSocketCounts } from './connections.ts'
-import { errorEvent, replyEvent } from './error-event.ts'
 import { createHistory, type History } from './history.ts'
 import type { WebSocketPort, WebSocketSession } from './port.ts'
 import { createTurn } from './turn.ts'
@@ -211,6 +211,23 @@ function sendLines(state: SessionState, lines: string): void {
 
 const sendError = (state: SessionState, error: GatewayError): void => send(state, [errorEvent(error)])
 
+/** An error as a message: its HTTP status and body, and the headers that clients read. */
+const event = (status: number, body: string, headers: Headers): string =>
+  `{"type":"error","status":${status},${body.slice(1, -1)},"headers":${JSON.stringify(headers)}}`
+
+/** An error of the connection itself. */
+function errorEvent(error: GatewayError): string {
+  const { message, type, code, param } = errorBody(error)
+  return event(error.status, JSON.stringify({ error: { message, type, param, code } }), errorHeaders(error))
+}
+
+/** The headers that an error event repeats, in lower case. */
+const eventHeaders: ReadonlySet<string> = new Set(responseHeaderNames.map(name => name.toLowerCase()))
+
+/** The message for a request that failed before its first content. */
+const replyEvent = ({ status, headers, body }: ApiReply): string =>
+  event(status, String(body), Object.fromEntries(Object.entries(headers).filter(([name]) => eventHeaders.has(name))))
+
 function send(state: SessionState, messages: readonly string[]): void {
   if (state.phase !== 'open' || state.port.send(messages)) return
   state.source?.pause()
@@ -242,6 +259,19 @@ function close(state: SessionState, code: CloseCode, reason: string = closeReaso
 }
 
 /** Cancels the running request and drops the waiting messages. */
+
+/** The close codes of WebSocket connections, with their reasons. */
+const closeReasons = {
+  1000: 'The connection has reached its maximum age. Open a new connection.',
+  1001: 'The server is shutting down.',
+  1003: 'Messages must be text.',
+  1008: 'The key or the user was refused, or too many messages are queued.',
+  1009: 'The message is too large.',
+  1013: 'Too many bytes of messages are being received. Try again later.',
+} as const satisfies Readonly<Record<number, string>>
+
+type CloseCode = keyof typeof closeReasons
+
 function over(state: SessionState): void {
   if (state.phase === 'over') return
   state.phase = 'over'

@@ -1,8 +1,17 @@
 import type { CreditBalance } from '@signalbox/core/resources'
-import { centsOf, dollarsOf } from '../money.ts'
 import { fieldsOf, type ReplyTable } from './reply-table.ts'
 
 const { flag, integerOrNull, text } = fieldsOf<CreditBalance>()
+
+/** Whole cents, rounded down, so that a debt of one microdollar is shown as one cent. */
+export const centsOf = (microdollars: number): number => Math.floor(microdollars / 10_000)
+
+/** Dollars with two decimal places, as in `-1.05`. */
+export function dollarsOf(microdollars: number): string {
+  const cents = centsOf(microdollars)
+  const whole = Math.abs(cents)
+  return `${cents < 0 ? '-' : ''}${Math.floor(whole / 100)}.${String(whole % 100).padStart(2, '0')}`
+}
 
 interface AmountFacts {
   readonly reply?: 'always' | 'nullable'

@@ -1,2 +1,0 @@
-/** The name of the AI SDK's dialect, which is loaded on first use. */
-export const aiSdkName = 'ai-sdk'
