@@ -22,7 +22,6 @@ import {
   remember,
 } from '@signalbox/dialects/protocol'
 import { decodeParts, decodePromptPart } from './decode-parts.ts'
-import type { PartAtPath } from './part-at-path.ts'
 import { cachePointOf, type LostOptions, noteLost, noteLostOptions } from './provider-options.ts'
 import { dialect, ownOptions } from './wire.ts'
 
@@ -31,6 +30,13 @@ import { dialect, ownOptions } from './wire.ts'
 export function decodePrompt(value: Json, path: string, lost: LostOptions): readonly Item[] {
   const messages = arrayOf((entry, at) => decodePromptMessage({ body: objectValue(entry, at), path: at, lost }))(value, path)
   return messages.length > 0 ? messages.flat() : refuse('invalid_parameter_value', `\`${path}\` must hold at least one message.`, path)
+}
+
+/** A message or a part of one, with its path in the call. */
+interface PartAtPath {
+  readonly body: JsonObject
+  readonly path: string
+  readonly lost: LostOptions
 }
 
 function decodePromptMessage(place: PartAtPath): readonly Item[] {

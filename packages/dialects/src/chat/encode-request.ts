@@ -5,7 +5,6 @@ import { combinedWarning, failedToolPaths, lostCitations } from '../common/part-
 import { dropSampling, logprobsInclude, wantsLogprobs } from '../common/sampling.ts'
 import { applyServiceTier, isStandardTier, openaiTiers, tierField } from '../common/service-tier.ts'
 import { splitNativeFields } from '../common/shared-fields.ts'
-import { type WrittenThinking, writeThinking } from '../common/thinking-fields.ts'
 import { type ToolRenames, withPlainNames } from '../common/tool-names.ts'
 import type { EncodedRequest } from '../protocol/dialect.ts'
 import type { Offer, Quirks } from '../protocol/model.ts'
@@ -13,6 +12,7 @@ import type { InferenceRequest, Prompt } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
 import { innerDialect, isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import { reasoningRulesOf } from './encode-reasoning.ts'
+import { encodeThinking } from './encode-thinking.ts'
 import { encodeFormat, encodeTools } from './encode-tools.ts'
 import { encodeMessages } from './items.ts'
 import { dialect, originalBody } from './wire.ts'
@@ -98,7 +98,7 @@ function encodePrompt(prompt: Prompt, quirks: Quirks, offer: Offer): Encoded {
   const leading = [instructions, format.instruction].filter(text => text !== undefined)
   const { messages, warnings } = encodeMessages(input, leading, { quirks, rules: reasoningRulesOf(offer.model, quirks) })
   const tools = encodeTools(prompt, quirks)
-  const thinking = thinkingBeside(tools.fields, prompt, quirks)
+  const thinking = encodeThinking(prompt, tools.fields, quirks)
   const shared = native && native.dialect !== dialect ? splitNativeFields(native, innerDialect, quirks).shared : []
   const unknown = native?.dialect === dialect ? native.body : Object.fromEntries(shared)
   const body: Record<string, Json | undefined> = {
@@ -118,16 +118,6 @@ function encodePrompt(prompt: Prompt, quirks: Quirks, offer: Offer): Encoded {
     body,
     warnings: [...warnings, ...tools.warnings, ...format.warnings, ...thinking.warnings, ...unsupportedFields(prompt, quirks)],
   }
-}
-
-function thinkingBeside(tools: JsonObject, { reasoning }: Prompt, quirks: Quirks): WrittenThinking {
-  const effort = reasoning?.effort
-  if (!quirks.effortWithoutTools || !tools.tools || effort === undefined || effort === 'none') return writeThinking(effort, quirks)
-  const warning = unsupported(
-    'reasoning.effort',
-    'This model does not support tools together with `reasoning.effort`; the effort was set to "none".',
-  )
-  return { fields: { reasoning_effort: 'none' }, warnings: [warning] }
 }
 
 const encodeLogprobs = (prompt: Prompt): JsonObject => {

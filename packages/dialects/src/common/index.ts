@@ -35,7 +35,7 @@ export { allTools, bringsTools, isHosted, isOn, paidFieldsOf, toolTypeOf, unpric
 export { isTooComplex, parseBounded } from './parse-frame.ts'
 export { itemParts } from './part-warnings.ts'
 export { readHeadroom } from './read-rate-limit-headers.ts'
-export { withoutSecret } from './redact-secret.ts'
+export { withoutSecret } from './redact.ts'
 export { isUnpricedFlex, requestPrice, type StatedUsage, unpricedExtras } from './request-price.ts'
 export { requiresInlineMedia } from './requires-inline-media.ts'
 export { checkRoutingFields, readRouting } from './routing-options.ts'

@@ -1,4 +1,5 @@
 import { contentLost, unsupported } from '../common/apply-quirks.ts'
+import { parseDataUrl } from '../common/data-url.ts'
 import { fileAsText } from '../common/file-text.ts'
 import type { FittedNames } from '../common/fitted-names.ts'
 import { imagesSentBack } from '../common/generated-image.ts'
@@ -8,11 +9,20 @@ import { closingText, closingWarning, openingText, openingWarning } from '../com
 import { combinedWarning } from '../common/part-warnings.ts'
 import { orderToolResults } from '../common/tool-result-order.ts'
 import { withUniqueCallIds } from '../common/unique-call-ids.ts'
-import type { FunctionCallItem, FunctionCallOutputItem, Item, MessageItem, Part, ReasoningItem } from '../protocol/item.ts'
+import type {
+  AudioPart,
+  FilePart,
+  FunctionCallItem,
+  FunctionCallOutputItem,
+  ImagePart,
+  Item,
+  MessageItem,
+  Part,
+  ReasoningItem,
+} from '../protocol/item.ts'
 import { pathOf } from '../protocol/original.ts'
 import type { Warning } from '../protocol/response.ts'
 import type { JsonObject } from '../protocol/wire.ts'
-import { encodeMediaPart } from './encode-media.ts'
 import { decodeReasoningState, type SignatureState } from './reasoning-state.ts'
 import { type ContentTurn, encodeTurns, isEmpty, signEnd, textParts } from './turns.ts'
 import { dialect } from './wire.ts'
@@ -151,6 +161,44 @@ function encodeMediaOrNative(part: Part, { refuses }: ContentOptions): JsonObjec
     return text === undefined ? undefined : { text }
   }
   return part.type === 'image' || part.type === 'file' || part.type === 'audio' ? encodeMediaPart(part) : undefined
+}
+
+/** Encodes images, files and audio. Data stays in base64 and is never decoded, because it may be megabytes. */
+function encodeMediaPart(part: ImagePart | FilePart | AudioPart): JsonObject | undefined {
+  if (part.type === 'audio') return { inlineData: { mimeType: `audio/${part.format}`, data: part.data } }
+  const { url } = part
+  if (url.startsWith('data:')) return encodeDataUrl(url, part.type)
+  return { fileData: { mimeType: typeByExtension(url) ?? defaultTypes[part.type], fileUri: url } }
+}
+
+/** Media types for URLs that do not state one. */
+const defaultTypes: Readonly<Record<'image' | 'file', string>> = { image: 'image/jpeg', file: 'application/pdf' }
+
+/** Encodes an inline file; undefined if it is not base64. */
+function encodeDataUrl(url: string, kind: 'image' | 'file'): JsonObject | undefined {
+  const data = parseDataUrl(url)
+  return data?.isBase64 ? { inlineData: { mimeType: data.type || defaultTypes[kind], data: url.slice(data.dataAt) } } : undefined
+}
+
+const typesByExtension: ReadonlyMap<string, string> = new Map([
+  ['jpg', 'image/jpeg'],
+  ['jpeg', 'image/jpeg'],
+  ['png', 'image/png'],
+  ['webp', 'image/webp'],
+  ['heic', 'image/heic'],
+  ['heif', 'image/heif'],
+  ['gif', 'image/gif'],
+  ['pdf', 'application/pdf'],
+  ['txt', 'text/plain'],
+  ['md', 'text/markdown'],
+  ['csv', 'text/csv'],
+  ['html', 'text/html'],
+  ['json', 'application/json'],
+])
+
+function typeByExtension(url: string): string | undefined {
+  const [, extension] = /\.(\w{1,5})(?:[?#]|$)/.exec(url.slice(-2000)) ?? []
+  return extension === undefined ? undefined : typesByExtension.get(extension.toLowerCase())
 }
 
 /** Encodes a later system message in place, as tagged user text. */

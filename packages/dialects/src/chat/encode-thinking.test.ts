@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { nearestEffort } from '../common/apply-quirks.ts'
 import type { Effort } from '../protocol/request.ts'
-import { nearestEffort } from './apply-quirks.ts'
-import { writeThinking } from './thinking-fields.ts'
+import { writeThinking } from './encode-thinking.ts'
 
 const ladder = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 const effort = fc.constantFrom<Effort>(...ladder)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { withoutSecret } from './redact-secret.ts'
+import { withoutSecret } from './redact.ts'
 
 const secret = 'sk-canary/7f3a9c51+0b8e6d24=='
 
