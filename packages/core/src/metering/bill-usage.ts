@@ -1,4 +1,4 @@
-import type { Failure, HostedCalls, Price, Usage } from '@signalbox/dialects/protocol'
+import type { HostedCalls, Price, Usage } from '@signalbox/dialects/protocol'
 import type { UsageResult } from '@signalbox/storage'
 import { tokensOfText } from './estimate.ts'
 import type { MeteredAnswer } from './meter.ts'
@@ -56,7 +56,5 @@ export function resultOf(seen: MeteredAnswer, left: boolean): { readonly result:
   if (seen.outcome?.status === 'completed') return { result: 'ok' }
   if (seen.outcome?.status === 'incomplete') return { result: 'incomplete' }
   if (left || !seen.outcome) return { result: 'abandoned', code: 'client_disconnected' }
-  return { result: 'error', code: codeOf(seen.outcome.error) }
+  return { result: 'error', code: seen.outcome.error.code ?? 'provider_error' }
 }
-
-const codeOf = (failure: Failure): string => failure.code ?? 'provider_error'

@@ -1,5 +1,5 @@
 import { allTools, isHosted } from '@signalbox/dialects/common'
-import type { FilePart, HostedCalls, Item, Prompt, Quirks } from '@signalbox/dialects/protocol'
+import type { FilePart, HostedCalls, Prompt, Quirks } from '@signalbox/dialects/protocol'
 import { isObject, type Json, type JsonObject, maxTokensFor, originalOf } from '@signalbox/dialects/protocol'
 import { charactersPerToken } from './count-text.ts'
 import { estimateInput, maxCountedTokens, tokensAroundItems, tokensOfMedia, tokensOfText, tokensPerBlob } from './estimate.ts'
@@ -148,20 +148,17 @@ const fetched = /^(?:file_url|file_id)$/
 /** Whether the provider adds to the prompt: by hosted tools, stored items, or body fields that do so. */
 function isExtended(prompt: Prompt): boolean {
   const { input, reasoning, extensions, native } = prompt
-  if (allTools(prompt).some(isHosted) || input.some(isReference)) return true
+  if (allTools(prompt).some(isHosted) || input.some(item => item.type === 'native' && item.body.type === 'item_reference')) return true
   if (reasoning && hasLargerMode(originalOf(reasoning)?.body)) return true
   return (extensions !== undefined && addsToPrompt(extensions)) || (native !== undefined && addsToPrompt(native.body))
 }
 
-const addsToPrompt = (fields: JsonObject): boolean => hasAddingField(fields) || hasLargerMode(fields.reasoning)
+const addsToPrompt = (fields: JsonObject): boolean =>
+  Object.keys(fields).some(field => adding.test(field)) || hasLargerMode(fields.reasoning)
 
 /** `reasoning.mode: pro` reads the prompt several times (developers.openai.com, reasoning guide, and a recorded answer of gpt-5.6-sol). */
 const hasLargerMode = (reasoning: Json | undefined): boolean =>
   isObject(reasoning) && typeof reasoning.mode === 'string' && reasoning.mode !== 'standard'
-
-const isReference = (item: Item): boolean => item.type === 'native' && item.body.type === 'item_reference'
-
-const hasAddingField = (fields: JsonObject): boolean => Object.keys(fields).some(field => adding.test(field))
 
 /** Fields of a body that make the provider add to the prompt. */
 const adding =

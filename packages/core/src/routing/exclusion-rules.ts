@@ -25,8 +25,6 @@ export interface ExclusionRule {
   readonly reason: string | ((candidate: Candidate, query: RoutingQuery) => string)
 }
 
-const always = (): boolean => true
-
 /**
  * The exclusion rules in order: the first rule that excludes a candidate gives its reason. If no candidate is left, the request fails
  * with the code of the first rule in this order.
@@ -238,7 +236,7 @@ export const exclusionRules: readonly ExclusionRule[] = [
   },
   {
     code: 'routing_failed',
-    applies: always,
+    applies: () => true,
     excludes: ({ offer }) => offer.price === undefined,
     reason: 'its price is unknown: set `price` on the offer, 0 if it is free',
   },

@@ -1,6 +1,6 @@
 import { GatewayError } from '@signalbox/dialects/errors'
 import type { InferenceRequest } from '@signalbox/dialects/protocol'
-import { type Item, isCompaction, type MessageItem, type Native, pathOf } from '@signalbox/dialects/protocol'
+import { type Item, isCompaction, type Native, pathOf } from '@signalbox/dialects/protocol'
 import type { ItemOwner } from '../../access/caller.ts'
 import type { KeyRing } from '../../runtime/seal.ts'
 import { isSummaryEnvelope, openSummary } from './summary-envelope.ts'
@@ -33,10 +33,8 @@ async function openItem(item: Native, { at, owner, ring }: OpenContext): Promise
   if (typeof sealed !== 'string' || !isSummaryEnvelope(sealed)) return item
   const summary = await openSummary(ring, owner, sealed)
   if (summary === undefined) throw sealedElsewhere(pathOf(item, `input[${at}]`))
-  return messageOf(`${introduction}\n\n${summary}`)
+  return { type: 'message', role: 'user', content: [{ type: 'text', text: `${introduction}\n\n${summary}` }] }
 }
-
-const messageOf = (text: string): MessageItem => ({ type: 'message', role: 'user', content: [{ type: 'text', text }] })
 
 const sealedElsewhere = (path: string): GatewayError =>
   new GatewayError('invalid_parameter_value', {

@@ -23,7 +23,7 @@ export function itemSealer(candidate: Candidate, { ring, logger, owner }: Sealin
   const seal = async (item: ReasoningItem, made: Made): Promise<Item> => {
     const maker = makerOf(candidate)
     try {
-      return withState(item, await sealState(ring, owner, { maker, ...made }))
+      return remember({ ...item, encrypted_content: await sealState(ring, owner, { maker, ...made }) }, originalOf(item))
     } catch (error) {
       logger.error({ provider: maker.provider, error: String(error) }, 'Reasoning state could not be sealed, and was left out.')
       return item
@@ -74,5 +74,3 @@ function withoutState(item: ReasoningItem): ReasoningItem {
   const { encrypted_content: raw, ...body } = original.body
   return remember(rest, { ...original, body })
 }
-
-const withState = (item: ReasoningItem, encrypted_content: string): Item => remember({ ...item, encrypted_content }, originalOf(item))

@@ -62,7 +62,8 @@ export function cutBatch(cutter: OutputCutter, batch: EventBatch): EventBatch {
 }
 
 /** Whether the text of a whole response exceeds what the cap allows. */
-export const isTooLong = (cutter: OutputCutter, response: InferenceResponse): boolean => charactersOf(response) > cutter.maxCharacters
+export const isTooLong = ({ maxCharacters }: OutputCutter, { output }: InferenceResponse): boolean =>
+  output.reduce((sum, item) => sum + charactersOfItem(item), 0) > maxCharacters
 
 type TextDelta = Exclude<Delta, { readonly kind: 'annotation' }>
 type TextEvent = Extract<InferenceEvent, { type: 'delta' }> & { readonly delta: TextDelta }
@@ -167,8 +168,6 @@ function partSoFar(part: Part, at: number, sent: SmallMap<string, SentPart>): re
     },
   ]
 }
-
-const charactersOf = ({ output }: InferenceResponse): number => output.reduce((sum, item) => sum + charactersOfItem(item), 0)
 
 function charactersOfItem(item: Item): number {
   if (item.type === 'function_call') return item.arguments.length

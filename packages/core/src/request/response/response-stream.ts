@@ -161,7 +161,7 @@ function waitFor<T>(state: ResponseState, value: Promise<T>, then: (value: T) =>
       } catch (error) {
         failUnexpectedly(state, error)
       }
-      releaseSource(state)
+      if (!state.isWaiting) state.source.unblock()
     },
     error => {
       state.isWaiting = false
@@ -174,10 +174,6 @@ const isWanted = (state: ResponseState): boolean => (state.meter.left ? !isSettl
 
 function resumeSource(state: ResponseState): void {
   if (state.isBegun && isWanted(state)) state.source.resume()
-}
-
-function releaseSource(state: ResponseState): void {
-  if (!state.isWaiting) state.source.unblock()
 }
 
 function giveLast(state: ResponseState, batch: EventBatch, at?: number): void {
