@@ -196,11 +196,9 @@ const decodeToolOutput =
     if (type === 'execution-denied')
       return { output: optional(place, 'reason', anyText) ?? 'The user denied the execution of the tool.', is_error: true }
     if (type === 'content') return { output: required(place, 'value', arrayOf(decodeOutputPart(lost))).flat() }
-    const output = type === 'text' || type === 'error-text' ? required(place, 'value', anyText) : jsonText(body.value)
+    const output = type === 'text' || type === 'error-text' ? required(place, 'value', anyText) : JSON.stringify(body.value ?? null)
     return { output, ...(type.startsWith('error') && { is_error: true }) }
   }
-
-const jsonText = (value: Json | undefined): string => JSON.stringify(value ?? null)
 
 const decodeOutputPart =
   (lost: LostOptions): Read<readonly Part[]> =>

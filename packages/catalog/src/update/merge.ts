@@ -32,7 +32,7 @@ export function mergeOffers(catalog: Catalog, list: OfferList, { today, kept, wa
   const found = [...listed.values()].flatMap(({ offer }) => regionalOf(offer) ?? [])
   const inRegions = found.length === 0 ? models : models.map(model => withRegions(model, found))
   const isNew = ({ offer }: SourceOffer): boolean =>
-    offer.status !== 'deprecated' && !known.has(offerKey(offer)) && !regional.has(offerKey(offer)) && !isRegional(offer)
+    offer.status !== 'deprecated' && !known.has(offerKey(offer)) && !regional.has(offerKey(offer)) && regionalOf(offer) === undefined
   const fresh = [...listed.values()].filter(isNew)
   return { ...catalog, models: withNewOffers(inRegions, fresh, { source: list.source, warnings }) }
 }
@@ -51,8 +51,6 @@ function regionalOf({ provider, model: id, price }: Offer): RegionalOffer | unde
   if (provider !== 'amazon-bedrock' || region === '') return undefined
   return { base, region: { region, model: id, ...(price && { price }) } }
 }
-
-const isRegional = (offer: Offer): boolean => regionalOf(offer) !== undefined
 
 /** Adds the regions that a list contains to the known ones. A region's price is stored only if it differs from that of the offer. */
 function withRegions(model: Model, found: readonly RegionalOffer[]): Model {

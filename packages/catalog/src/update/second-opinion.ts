@@ -44,12 +44,10 @@ function judged(offer: Offer, { own, other, before, warnings }: Opinions): Offer
   }
   const { price: _, ...unpriced } = offer
   const old = before.get(offerKey(offer))?.price
-  const same = old && sameJson(old, own)
+  const same = JSON.stringify(old) === JSON.stringify(own)
   warnings.push(old ? `${message}; ${same ? 'its price stays' : 'the old price stays'}.` : `${message}; it gets no price and is not used.`)
   return old ? { ...offer, price: old } : unpriced
 }
-
-const sameJson = (a: object, b: object): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 /** The largest ratio between two rates: 1 means equal, and a price compared with none is infinite. */
 function ratio(a: Rates, b: Rates): number {
