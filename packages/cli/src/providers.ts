@@ -1,4 +1,3 @@
-import type { BuiltInDialect } from '@signalbox/dialects'
 import { type Provider, wireNameOf } from '@signalbox/dialects/protocol'
 import { compatible } from '@signalbox/providers'
 import {
@@ -106,7 +105,7 @@ function withDialects(
   if (!speaks) return made
   const spoken = made.dialects.map(({ name }) => name)
   const at = speaks.findIndex(name => !spoken.includes(name))
-  if (at === -1) return { ...made, dialects: made.dialects.filter(({ name }) => isSpoken(speaks, name)) }
+  if (at === -1) return { ...made, dialects: made.dialects.filter(({ name }) => speaks.some(each => each === name)) }
   if (base_url === undefined)
     throw invalidField(`${context.field}.speaks[${at}]`, speaks[at], `a dialect of "${made.id}": ${spoken.join(', ')}`)
   const { id, quirks, dataPolicy } = made
@@ -120,8 +119,6 @@ function withDialects(
     ...(dataPolicy !== undefined && { dataPolicy }),
   })
 }
-
-const isSpoken = (speaks: readonly BuiltInDialect[], name: string): boolean => speaks.some(each => each === name)
 
 /** The access fields that the config sets. */
 const accessFieldsIn = (listed: Partial<ProviderConfig>): readonly AccessField[] =>

@@ -1,4 +1,4 @@
-import { autoReloadFields, creditFields, fromWire, ledgerEntryFields, type MoneyMove, toReply } from '@signalbox/core/resources'
+import { autoReloadFields, creditFields, fromWire, ledgerEntryFields, toReply } from '@signalbox/core/resources'
 import { json } from '../json-reply.ts'
 import { timeOf } from '../query.ts'
 import type { WorkspaceRoute } from '../route.ts'
@@ -50,7 +50,7 @@ export const billingRoutes: readonly WorkspaceRoute[] = [
     handler(call, { billing }) {
       const [from, to] = [timeOf(call.query.from), timeOf(call.query.to)]
       const span = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
-      return listed(call, { list: page => billing.ledger({ ...span, ...page }), toView: moveView })
+      return listed(call, { list: page => billing.ledger({ ...span, ...page }), toView: move => toReply(ledgerEntryFields, move) })
     },
   },
   {
@@ -67,5 +67,3 @@ export const billingRoutes: readonly WorkspaceRoute[] = [
     },
   },
 ]
-
-const moveView = (move: MoneyMove) => toReply(ledgerEntryFields, move)

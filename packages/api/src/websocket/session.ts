@@ -182,7 +182,7 @@ function answer(state: SessionState, reply: ApiReply, fail: () => void): void {
       next: lines => sendLines(state, lines),
       end: () => ended(state),
       fail: () => {
-        sendError(state, brokenStream())
+        sendError(state, new GatewayError('internal_error', { message: 'The response was interrupted.' }))
         ended(state)
       },
     })
@@ -299,5 +299,3 @@ const tooOld = (maxAgeMs: number): GatewayError =>
   new GatewayError('websocket_connection_limit_reached', {
     message: `Responses websocket connection limit reached (${Math.round(maxAgeMs / 60_000)} minutes). Create a new websocket connection to continue.`,
   })
-
-const brokenStream = (): GatewayError => new GatewayError('internal_error', { message: 'The response was interrupted.' })
