@@ -11,6 +11,7 @@ interface Manifest {
   readonly private?: boolean
   readonly engines: { readonly node: string }
   readonly exports?: Readonly<Record<string, { readonly 'signalbox-source': string } | string>>
+  readonly publishConfig?: { readonly exports?: unknown }
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional: boolean }>>
@@ -59,6 +60,19 @@ test('every entry of a package below is a sub-path, or left out for a reason', (
   expect(entries.length).toBeGreaterThan(35)
   expect(entries.filter(entry => !forwarded.has(entry) && !(entry in left) && !apart.test(entry))).toEqual([])
   expect(Object.keys(left).filter(entry => !entries.includes(entry) || forwarded.has(entry))).toEqual([])
+})
+
+test('what is published has every entry of the sources, without the sources', () => {
+  const withoutSources = (exports: Manifest['exports'] = {}): unknown =>
+    Object.fromEntries(
+      Object.entries(exports).map(([path, entry]) => {
+        if (typeof entry === 'string') return [path, entry]
+        const { 'signalbox-source': _, ...published } = entry
+        return [path, published]
+      }),
+    )
+  for (const { name, exports, publishConfig } of [manifest, ...others])
+    expect({ name, exports: publishConfig?.exports ?? {} }).toEqual({ name, exports: withoutSources(exports) })
 })
 
 test('every file is a sub-path, under its own name', () => {
