@@ -73,7 +73,8 @@ async function initCommand(args: readonly string[]): Promise<void> {
   const { runInit } = await import('./init/init.ts')
   const { chooseApp, packageSpec } = await import('./init/surroundings.ts')
   const ask = process.stdin.isTTY && process.stdout.isTTY ? chooseApp : undefined
-  await runInit(args, { cwd: process.cwd(), spec: packageSpec(import.meta.dirname), print: line => console.log(line), ask })
+  const { GATEWAY_KEY: key } = process.env
+  await runInit(args, { cwd: process.cwd(), key, spec: packageSpec(import.meta.dirname), print: line => console.log(line), ask })
 }
 
 async function migrateCommand(args: readonly string[]): Promise<void> {

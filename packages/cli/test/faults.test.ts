@@ -333,10 +333,11 @@ const badVariables: readonly (readonly [variable: string, variables: Readonly<Re
 
 /** The start, and the line in which it ends. */
 const refusals: readonly (readonly [what: string, start: StartOptions, line: string])[] = [
-  // PORT would hide a wrong port.
   ...faults.map(([trouble, config, line]) => {
     const file = fromFile.test(line) && !acrossFields.test(line) ? 'signalbox.config.json: ' : ''
-    return [trouble, { config, variables: { PORT: '' } }, `${file}${line}`] as const
+    // PORT would hide a wrong port.
+    const variables = Object.hasOwn(Object(config), 'port') ? { PORT: '' } : {}
+    return [trouble, { config, variables }, `${file}${line}`] as const
   }),
   ...unreadable.map(([trouble, config, line]) => [`JSON with ${trouble}`, { config }, line] as const),
   ...badVariables.map(([variable, variables, line]) => [`the variable ${variable}`, { variables }, line] as const),

@@ -52,6 +52,15 @@ test.each(names)('%s: an empty folder gets a whole app with a new key, and the c
   for (const file of [...Object.keys(files), keyFile, '.gitignore', 'package.json']) expect(said).toContain(`wrote: ${file}`)
 })
 
+test('a key that the shell exports is the key of the app, unless its file has one', async () => {
+  const folder = newFolder()
+  const context = { cwd: folder, spec: 'signalbox', print: () => {}, ask: undefined }
+  await runInit(['--for', 'node'], { ...context, key: 'ak_of-the-shell' })
+  expect(read(folder, '.env')).toBe('GATEWAY_KEY=ak_of-the-shell\n')
+  await runInit(['--for', 'node'], { ...context, key: 'ak_another' })
+  expect(read(folder, '.env')).toBe('GATEWAY_KEY=ak_of-the-shell\n')
+})
+
 test('a second time nothing changes, and the key stays', async () => {
   const folder = newFolder()
   await init(folder, '--for', 'node')

@@ -17,12 +17,13 @@ export interface AppFile {
 
 export const readText = (file: string): string | undefined => (existsSync(file) ? readFileSync(file, 'utf8') : undefined)
 
-/** The file of variables with a GATEWAY_KEY: the one that it has, or a new one after its other lines. */
-export function keyFile(folder: string, path: string): { readonly text: string; readonly secret: string } {
+/** The file of variables with a GATEWAY_KEY: the one that it has, or after its other lines that of the environment or a new one. */
+export function keyFile(folder: string, path: string, exported = ''): { readonly text: string; readonly secret: string } {
   const before = readText(join(folder, path)) ?? ''
   const [, known] = /^GATEWAY_KEY=["']?(ak_[\w-]+)["']?\s*$/m.exec(before) ?? []
   if (known !== undefined) return { text: before, secret: known }
-  const secret = `ak_${randomBytes(16).toString('hex')}`
+  // A variable of the shell wins over the file, so another key in it would be refused.
+  const secret = /^ak_[\w-]+$/.test(exported) ? exported : `ak_${randomBytes(16).toString('hex')}`
   return { text: `${withLineEnd(before)}GATEWAY_KEY=${secret}\n`, secret }
 }
 

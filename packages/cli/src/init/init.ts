@@ -9,6 +9,8 @@ import { type AppName, type AppTemplate, templates } from './templates.ts'
 export interface InitContext {
   /** Folders of the command line are relative to it. */
   readonly cwd: string
+  /** GATEWAY_KEY of the environment. */
+  readonly key?: string | undefined
   /** What `npm install` takes for the package: `signalbox`, or tarballs. */
   readonly spec: string
   readonly print: (text: string) => void
@@ -29,7 +31,7 @@ export async function runInit(args: readonly string[], context: InitContext): Pr
   const { folder, name, force } = await readArgs(args, context)
   const template = templates[name]
   const at = resolve(context.cwd, folder)
-  const key = keyFile(at, template.keyFile)
+  const key = keyFile(at, template.keyFile, context.key)
   const files: readonly AppFile[] = [
     ...Object.entries(template.files).map(([path, text]) => ({ path, text, replaces: force })),
     { path: template.keyFile, text: key.text, replaces: true },

@@ -19,7 +19,7 @@ export async function POST(request: Request): Promise<Response> {
   const { stream } = streamText({
     model: signalbox(gateway, { caller })('assistant'),
     messages: await convertToModelMessages(messages),
-    maxOutputTokens: 500, // The budget must have room for so long an answer.
+    maxOutputTokens: 500, // The budget must have room for an answer of this length.
     abortSignal: request.signal,
     onError: () => {}, // Without it, `streamText` prints each refusal to the console.
   })
