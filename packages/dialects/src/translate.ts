@@ -41,7 +41,7 @@ export interface TranslatedRequest {
 }
 
 /** What the translation of a response knows of its request. */
-export interface TranslationContext {
+interface TranslationContext {
   readonly request: InferenceRequest
   readonly mapping: EncodedRequest['mapping']
 }

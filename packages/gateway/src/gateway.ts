@@ -10,7 +10,7 @@ import type { Identity } from '@signalbox/workspaces/identity'
 import type { Endpoints } from './in-process/endpoints.ts'
 
 /** What `gateway.health()` found. The texts are safe to publish; details are logged. */
-export interface GatewayHealth {
+interface GatewayHealth {
   /** Reasons why requests cannot be served. Empty: the gateway is ready. */
   readonly problems: readonly string[]
   /** Problems during which requests are still served, such as a storage outage. */
