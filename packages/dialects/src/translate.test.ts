@@ -175,6 +175,22 @@ test('a stream that breaks off ends with an error in the client’s API', async 
   expect(dataOf(sent).some(each => 'error' in each)).toBe(true)
 })
 
+test('a source that throws, or sends what cannot be read, ends with an error in the client’s API, and is left', async () => {
+  const request = translateRequest({ ...chatBody, stream: true }, { from: chatClient, to: messagesProvider })
+  const begun = streamed.slice(0, streamed.indexOf('event: message_delta'))
+  async function* broken(): AsyncGenerator<Uint8Array, void> {
+    yield new TextEncoder().encode(begun)
+    throw new Error('ECONNRESET')
+  }
+  const unreadable = sourceOf(`${begun}${'nonsense\n'.repeat(20_000)}`, 4_096)
+  for (const source of [broken(), unreadable.source]) {
+    const sent = await readAll(translateStream(source, { from: messagesProvider, to: chatClient, request }).body)
+    expect(sent).toContain('Grüezi')
+    expect(dataOf(sent).some(each => 'error' in each)).toBe(true)
+  }
+  expect(unreadable.state.isLeft).toBe(true)
+})
+
 test('cancelling a translation cancels its source', async () => {
   const request = translateRequest({ ...chatBody, stream: true }, { from: chatClient, to: messagesProvider })
   const { state, source } = sourceOf(streamed)

@@ -139,25 +139,31 @@ export function translateStream(
     return new TextEncoder().encode(writeFrames(encoder.write(events)))
   }
   const pieces = source[Symbol.asyncIterator]()
-  let isOver = false
-  /** The events of the next piece, and at its end those that close the response. */
+  /** The events of the next piece. The last ones close the response, also if the source breaks off or cannot be read. */
   const next = async (): Promise<readonly InferenceEvent[]> => {
-    const { done, value } = await pieces.next()
-    const events = decoder.read(done ? reader.end() : reader.push(value))
-    isOver = done === true || hasEnd(events)
-    return !done || hasEnd(events) ? events : [...events, ...closingEvents(() => decoder.end())]
+    let events: readonly InferenceEvent[] = []
+    try {
+      const { done, value } = await pieces.next()
+      events = decoder.read(done ? reader.end() : reader.push(value))
+      if (!done || hasEnd(events)) return events
+    } catch {
+      // The client learns of it by the event that closes the response.
+    }
+    return [...events, ...closingEvents(() => decoder.end())]
   }
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      // A piece may be part of an event; `pull` is not called again before something is given.
-      for (let bytes = encode(await next()); ; bytes = encode(await next())) {
-        if (bytes.length > 0) controller.enqueue(bytes)
-        if (isOver) {
-          controller.close()
-          await pieces.return?.()
-        }
-        if (isOver || bytes.length > 0) return
-      }
+      let events: readonly InferenceEvent[]
+      let bytes: Uint8Array
+      // A piece may be part of an event, and `pull` is not called again before something is given.
+      do {
+        events = await next()
+        bytes = encode(events)
+      } while (bytes.length === 0 && !hasEnd(events))
+      if (bytes.length > 0) controller.enqueue(bytes)
+      if (!hasEnd(events)) return
+      controller.close()
+      await pieces.return?.()
     },
     async cancel() {
       await pieces.return?.()
