@@ -255,8 +255,6 @@ const otherDialectReason = (native: NativeNeed | undefined, spoken: string): str
 const responsesOnlyReason = (native: NativeNeed | undefined): string =>
   `it is only available through POST /v1/responses, and \`${native?.param}\` is only supported by the dialect "${native?.dialect}"`
 
-// Models that a workspace or its caller may use: that of the request, and those that its tools name.
-
 /** Whether a list has a model's id or one of its aliases. True without a list. */
 const isNamedIn = ({ id, aliases = [] }: Model, names: readonly string[] | undefined): boolean =>
   names === undefined || [id, ...aliases].some(name => names.includes(name))
