@@ -336,7 +336,7 @@ const refusals: readonly (readonly [what: string, start: StartOptions, line: str
   ...faults.map(([trouble, config, line]) => {
     const file = fromFile.test(line) && !acrossFields.test(line) ? 'signalbox.config.json: ' : ''
     // PORT would hide a wrong port.
-    const variables = Object.hasOwn(Object(config), 'port') ? { PORT: '' } : {}
+    const variables: Readonly<Record<string, string>> = Object.hasOwn(Object(config), 'port') ? { PORT: '' } : {}
     return [trouble, { config, variables }, `${file}${line}`] as const
   }),
   ...unreadable.map(([trouble, config, line]) => [`JSON with ${trouble}`, { config }, line] as const),

@@ -110,7 +110,7 @@ describe.each(endpoints.map(endpoint => [endpoint.path, endpoint] as const))(
     })
 
     test('a body of another content type, or a compressed one, is refused', async () => {
-      const kinds = [{ 'content-type': 'application/x-www-form-urlencoded' }, { 'content-encoding': 'gzip' }]
+      const kinds: Record<string, string>[] = [{ 'content-type': 'application/x-www-form-urlencoded' }, { 'content-encoding': 'gzip' }]
       for (const headers of kinds) expect(await post(JSON.stringify(valid), { path, headers })).toMatchObject({ status: 415 })
     })
 

@@ -6,7 +6,7 @@ import type { BudgetFacts } from './gateway-error.ts'
  *
  * @example budgetHeaders(error.facts.budget) // { 'x-budget-limit-usd': '5', … }
  */
-export const budgetHeaders = (budget: BudgetFacts | undefined) =>
+export const budgetHeaders = (budget: BudgetFacts | undefined): Record<string, string> =>
   budget === undefined
     ? {}
     : {

@@ -383,7 +383,8 @@ describe('an error of a user', () => {
     const app = gateway.workspaces('app')
     const session = await app.sessions.create({ user: 'page', limits: { requestsPerMinute: 1 } })
     const texts: string[] = []
-    for (const headers of [{ 'x-user': 'limited' }, { authorization: `Bearer ${session.token}` }]) {
+    const users: Record<string, string>[] = [{ 'x-user': 'limited' }, { authorization: `Bearer ${session.token}` }]
+    for (const headers of users) {
       await send(headers)
       const { status, text } = await send(headers)
       expect(status).toBe(429)

@@ -178,9 +178,10 @@ describe('public rows', () => {
     await home.routingDefaults.update({ strategy: 'cost' })
     await home.budgets.create({ name: 'canary', limit: usd(5) })
     await home.invites.create({ email: 'canary@example.com', role: 'developer' })
+    const credentials: Record<string, string>[] = [{}, { authorization: `Bearer ${secret}` }, { 'x-api-key': secret, cookie: 'a=b' }]
     for (const row of open) {
       for (const path of asked(row)) {
-        for (const headers of [{}, { authorization: `Bearer ${secret}` }, { 'x-api-key': secret, cookie: 'a=b' }]) {
+        for (const headers of credentials) {
           const body = { token: 'inv_nobody-has-this-one', name: 'canary' }
           const call = `${row.method} ${path}`
           const [here, there] = [
@@ -212,7 +213,7 @@ describe('public rows', () => {
   test('vary by origin if some are configured, and not if all are allowed', async () => {
     const { gateway } = await scene({ models })
     const seenBy = async (origins: '*' | readonly string[], origin?: string) => {
-      const headers = origin === undefined ? {} : { origin }
+      const headers: Record<string, string> = origin === undefined ? {} : { origin }
       const answer = await ask({ api: createApi(gateway, { cors: { origins } }), secret: undefined }, 'GET /v1/registry/models', {
         headers,
       })
