@@ -7,24 +7,18 @@ import { itemOwnerOf } from '../access/caller.ts'
 import { tagsOf } from '../access/tags.ts'
 import { createMeter, type Meter, type MeteredAnswer, meteredAnswer, meterResponse } from '../metering/meter.ts'
 import type { UsageDrains } from '../metering/usage-drains.ts'
-import { makePlan } from '../routing/make-plan.ts'
 import type { CallFacts, Clock } from '../runtime/ports.ts'
 import { runSteps, type Step, wait } from '../runtime/steps.ts'
 import type { CommittedCall } from '../upstream/call.ts'
-import type { Limits, Timeouts } from '../upstream/limits.ts'
 import type { AnswerStream } from '../upstream/stream-context.ts'
 import { type AdmitPorts, admit } from './admission/admit.ts'
 import { createJournal, type JournalProgress, type LiveJournal } from './admission/journal.ts'
 import { isOwnRateLimit } from './admission/rate-limits.ts'
 import { type AttemptLoopPorts, attemptLoop } from './attempts/attempt-loop.ts'
-import { cacheKeyOf } from './attempts/cache-key.ts'
-import { hedges } from './attempts/hedging.ts'
 import { reportEnd } from './attempts/report-outcome.ts'
 import { type Selection, type SelectionPorts, startSelection } from './attempts/select-offers.ts'
-import { checkContent } from './check-content.ts'
-import { applyPolicy, type PolicedRequest, type PolicyPorts } from './policy/apply-policy.ts'
-import { moneyBounds } from './policy/money-bounds.ts'
-import { type Carried, openCarried, pinned } from './reasoning-state/open-state.ts'
+import { type PreparedRequest, type PreparePorts, prepareRequest } from './prepare-request.ts'
+import type { Carried } from './reasoning-state/open-state.ts'
 import { type CallOptions, leaveReply, type OpenedReply, type Reply, replyOf } from './reply.ts'
 import { endLease, type LifetimePorts, releaseRequest, startLease, type TrackedRequest, trackRequest } from './request-lifetime.ts'
 import { type PipelinePorts, type ResponsePipeline, responsePipeline } from './response/response-pipeline.ts'
@@ -37,17 +31,13 @@ import { type Settled, type SettlementContext, type SettlementPorts, settleAnswe
 
 /** The ports of all request steps; each step declares its own interface. */
 export interface RequestPorts
-  extends PolicyPorts,
+  extends PreparePorts,
     AdmitPorts,
     SelectionPorts,
     AttemptLoopPorts,
     PipelinePorts,
     SettlementPorts,
     LifetimePorts {
-  readonly limits: Limits
-  readonly timeouts: Timeouts
-  /** Whether requests may be hedged if they do not specify it. */
-  readonly hedge: boolean
   /** Responses that are read on for their usage after the client disconnected. */
   readonly drains: UsageDrains
 }
@@ -95,11 +85,11 @@ function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedRe
   const { caller, requestId, admission } = state.options
   const { workspaceId, keyId, ancestors, budgets } = caller
   try {
-    const policed = yield* applyPolicy(ports, state.originalRequest, state.options) // 400 an item is not kept, or a summary cannot be opened
-    const { request, policy } = policed
+    // 400 an item is not kept, a summary cannot be opened, there is no content, no provider can serve this; 404 unknown model
+    const { header, claimMemory } = state.options
     const { admissionWatch } = state.following
-    if (admissionWatch) admissionWatch.deadlineMs = request.routing.deadline_ms ?? ports.timeouts.deadlineMs
-    checkContent(request.prompt) // 400 no content
+    const prepared = yield* prepareRequest(ports, state.originalRequest, { caller, claimMemory, header, admissionWatch })
+    const { policy, request, plan, bounds, inputTokens, hedge, cacheKey, carried } = prepared
     const tags = caller.tags || request.metadata?.tags ? tagsOf(caller, request.metadata) : undefined
     const model = state.originalRequest.routing.models[0]
     const facts: CallFacts = {
@@ -108,16 +98,10 @@ function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedRe
       ...(budgets && { budgets }),
       ...(tags && { tags }),
     }
-    const bounds = moneyBounds({ policy, caller, prompt: request.prompt, usualOutput: ports.limits.maxOutputTokens })
-    const inputTokens = bounds.size.likely
-    const carried = yield* wait(openCarried(request, caller, ports.ring))
-    const able = makePlan(request, inputTokens, pinned(policed.planning, carried)) // 404 unknown model, 400 no provider can serve this
-    const hedge = hedges(ports, request)
-    const cacheKey = cacheKeyOf({ request, plan: able, inputTokens, workspaceId, header: state.options.header })
     const recalling = ports.sharing?.lookUpReaders(cacheKey)
-    const journal = createJournal(facts, { request, plan: able, at: state.at })
+    const journal = createJournal(facts, { request, plan, at: state.at })
     const { at, startedAt } = state
-    const holding = { requestId, caller, policy, plan: able, inputTokens, bounds, request, hedge, at, admission, journal }
+    const holding = { requestId, caller, policy, plan, inputTokens, bounds, request, hedge, at, admission, journal }
     const ticket = yield* admit(holding, ports) // 429 rate or concurrency limit reached, 402 insufficient credit or budget
     startLease(state.following, ticket.slots, journal)
     admission?.take()
@@ -125,7 +109,7 @@ function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedRe
     return yield* callAndAnswer(ports, state, {
       facts,
       policy,
-      policed,
+      prepared,
       request,
       plan: ticket.plan,
       ticket,
@@ -153,7 +137,7 @@ function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedRe
 
 /** An admitted request, as used by all later steps. */
 interface AdmittedRequest extends SettlementContext {
-  readonly policed: PolicedRequest
+  readonly prepared: PreparedRequest
   readonly carried: Carried | undefined
   readonly hedge: boolean
   readonly cacheKey: string | undefined
@@ -195,7 +179,7 @@ const progressOfCall = (clock: Clock, admitted: AdmittedRequest) => (): JournalP
 }
 
 function callProviders(ports: RequestPorts, state: RequestState, admitted: AdmittedRequest): Step<CommittedCall> {
-  const { facts, request, plan, policed, bounds, carried, attempts, startedAt, inputTokens, hedge, cacheKey } = admitted
+  const { facts, request, plan, prepared, bounds, carried, attempts, startedAt, inputTokens, hedge, cacheKey } = admitted
   const { clock, timeouts, limits } = ports
   const { timeout_ms, deadline_ms } = request.routing
   const deadlineAt = startedAt + (deadline_ms ?? timeouts.deadlineMs)
@@ -218,8 +202,8 @@ function callProviders(ports: RequestPorts, state: RequestState, admitted: Admit
     maxCalls: limits.attempts,
     isCeilingChosen: ceilingMs < usualMs,
     startedAt,
-    maxHedgeCost: policed.maxHedgeCost,
-    policy: policed.policy,
+    maxHedgeCost: prepared.maxHedgeCost,
+    policy: prepared.policy,
     isLarge: state.options.isLarge === true,
     claimMemory: state.options.claimMemory,
     attempts,
@@ -236,7 +220,7 @@ function* openAnswer(ports: RequestPorts, state: RequestState, admitted: Committ
   // Inlined for the most common case, a caller with an API key.
   const isPlain = !caller.isEndUser && !caller.workspaceId.startsWith('[')
   const owner = isPlain ? caller.workspaceId : itemOwnerOf(caller)
-  const kept = items && admitted.policed.keepsItems ? { items, owner, waiting: undefined } : undefined
+  const kept = items && admitted.prepared.keepsItems ? { items, owner, waiting: undefined } : undefined
   state.known = { candidate, strategy: plan.strategy, warnings: committed.warnings, used: committed.used, estimatedInput, kept }
   const piping = { request, originalRequest: state.originalRequest, committed, caller, cap: bounds.sentCap(candidate) }
   const pipeline = responsePipeline(ports, piping)

@@ -4,9 +4,8 @@ import { dialectFor, quirksFor } from '@signalbox/dialects/protocol'
 import pTimeout from 'p-timeout'
 import type { Caller } from '../../access/caller.ts'
 import { estimateTokens } from '../../metering/count.ts'
-import { makePlan } from '../../routing/make-plan.ts'
 import { mayOpenStored } from '../../routing/offer-facts.ts'
-import type { Candidate, Plan } from '../../routing/plan.ts'
+import type { Candidate } from '../../routing/plan.ts'
 import { createCancellation } from '../../runtime/cancellation.ts'
 import type { ClaimMemory } from '../../runtime/ports.ts'
 import { runSteps, type Step, wait } from '../../runtime/steps.ts'
@@ -16,11 +15,10 @@ import { type SendOptions, type SendPorts, sendRequest } from '../../upstream/se
 import { countRequest } from '../admission/admit.ts'
 import type { EarlyAdmission } from '../admission/early-admission.ts'
 import { isOwnRateLimit } from '../admission/rate-limits.ts'
-import { applyPolicy } from '../policy/apply-policy.ts'
-import { type Carried, openCarried, pinned } from '../reasoning-state/open-state.ts'
+import { type PreparedRequest, prepareRequest } from '../prepare-request.ts'
 import { watchAdmission } from '../request-lifetime.ts'
 import type { RequestPorts } from '../run-request.ts'
-import { type RankInput, rankOffers } from './planned-request.ts'
+import { rankOffers } from './planned-request.ts'
 
 /** The input tokens of a request. */
 export interface TokenCount {
@@ -51,23 +49,18 @@ export async function countRequestTokens(
   originalRequest: InferenceRequest,
   { caller, signal, admission, claimMemory }: CountTokensOptions,
 ): Promise<TokenCount> {
-  const { request, plan, carried } = await admitCount(ports, originalRequest, { caller, signal, admission, claimMemory })
-  const candidates = plan.candidates.length > 1 ? rankedCandidates(ports, { plan, request, caller }) : plan.candidates
-  const counter = firstOf(candidates, counterOf)
-  const candidate = counter?.candidate ?? candidates[0]
+  const prepared = await admitCount(ports, originalRequest, { caller, signal, admission, claimMemory })
+  const { request, carried } = prepared
+  const offers = rankOffers(ports, prepared)
+  const counter = firstOf(offers, each => counterOf(each.candidate))
+  const candidate = counter?.candidate ?? offers[0].candidate
   const seen = carried?.fit(candidate, false).request ?? request
   const counted = counter && (await byProvider(ports, seen, { ...counter, signal, claimMemory }))
   return { input_tokens: counted ?? estimateTokens(seen.prompt), estimated: counted === undefined }
 }
 
-interface PlannedCount {
-  readonly request: InferenceRequest
-  readonly plan: Plan
-  readonly carried: Carried | undefined
-}
-
 /** Admits the count. Its waits end when the client disconnects or the deadline passes. */
-async function admitCount(ports: RequestPorts, originalRequest: InferenceRequest, options: CountTokensOptions): Promise<PlannedCount> {
+async function admitCount(ports: RequestPorts, originalRequest: InferenceRequest, options: CountTokensOptions): Promise<PreparedRequest> {
   const { signal } = options
   const cancellation = createCancellation()
   const leave = (): void => cancellation.cancel('client_left')
@@ -87,11 +80,9 @@ function* planCount(
   ports: RequestPorts,
   originalRequest: InferenceRequest,
   { caller, admission, claimMemory }: CountTokensOptions,
-): Step<PlannedCount> {
-  const { request, policy, planning } = yield* applyPolicy(ports, originalRequest, { caller, claimMemory })
-  const carried = yield* wait(openCarried(request, caller, ports.ring))
-  // Planned as a stream without input tokens, so that prompts too long for every context window and stream-only offers can be counted.
-  const plan = makePlan({ ...request, delivery: 'stream' }, 0, pinned(planning, carried))
+): Step<PreparedRequest> {
+  const prepared = yield* prepareRequest(ports, originalRequest, { caller, claimMemory, isCount: true })
+  const { policy, plan } = prepared
   const at = ports.clock.now()
   try {
     yield* wait(countRequest({ caller, policy, plan, at, admission }, ports))
@@ -99,16 +90,7 @@ function* planCount(
     if (isOwnRateLimit(error)) ports.refusals.count(caller, at)
     throw error
   }
-  return { request, plan, carried }
-}
-
-/** The candidates in the order in which they would be tried. */
-function rankedCandidates(
-  ports: RequestPorts,
-  input: Pick<RankInput, 'plan' | 'request' | 'caller'>,
-): readonly [Candidate, ...Candidate[]] {
-  const [first, ...others] = rankOffers(ports, { ...input, inputTokens: 0 })
-  return [first.candidate, ...others.map(({ candidate }) => candidate)]
+  return prepared
 }
 
 interface Counter {

@@ -1,17 +1,11 @@
 import type { InferenceRequest } from '@signalbox/dialects/protocol'
 import type { ChoiceReason, OfferEstimate } from '@signalbox/router'
-import type { Caller } from '../../access/caller.ts'
-import { makePlan } from '../../routing/make-plan.ts'
 import type { Candidate, Excluded, Plan } from '../../routing/plan.ts'
 import { runSteps } from '../../runtime/steps.ts'
 import type { SelectedOffer } from '../../upstream/call.ts'
-import { cacheKeyOf } from '../attempts/cache-key.ts'
-import { affordsBeside, hedges } from '../attempts/hedging.ts'
+import { affordsBeside } from '../attempts/hedging.ts'
 import { select } from '../attempts/select-offers.ts'
-import { checkContent } from '../check-content.ts'
-import { applyPolicy } from '../policy/apply-policy.ts'
-import { moneyBounds } from '../policy/money-bounds.ts'
-import { openCarried, pinned } from '../reasoning-state/open-state.ts'
+import { type PreparedRequest, prepareRequest } from '../prepare-request.ts'
 import type { CallOptions } from '../reply.ts'
 import type { RequestPorts } from '../run-request.ts'
 import { type Fidelity, fidelityOf } from './fidelity.ts'
@@ -49,16 +43,11 @@ interface PlannedChoice {
 export async function planRequest(
   ports: RequestPorts,
   originalRequest: InferenceRequest,
-  { caller, claimMemory }: Pick<CallOptions, 'caller' | 'claimMemory'>,
+  options: Pick<CallOptions, 'caller' | 'claimMemory'>,
 ): Promise<PlannedRequest> {
-  const { policy, request, planning, maxHedgeCost } = await runSteps(applyPolicy(ports, originalRequest, { caller, claimMemory }))
-  const { prompt } = request
-  checkContent(prompt)
-  const carried = await openCarried(request, caller, ports.ring)
-  const bounds = moneyBounds({ policy, caller, prompt, usualOutput: ports.limits.maxOutputTokens })
-  const inputTokens = bounds.size.likely
-  const plan = makePlan(request, inputTokens, pinned(planning, carried))
-  const [first, ...others] = rankOffers(ports, { plan, request, inputTokens, caller })
+  const prepared = await runSteps(prepareRequest(ports, originalRequest, options))
+  const { request, plan, carried, bounds, maxHedgeCost } = prepared
+  const [first, ...others] = rankOffers(ports, prepared)
   const fallbacks = request.routing.allow_fallbacks ? others : []
   const turns = [first, ...fallbacks]
   const choice = (turn: SelectedOffer, at: number): PlannedChoice => plannedChoice(turn, turns[at + 1], maxHedgeCost)
@@ -75,29 +64,15 @@ export async function planRequest(
   }
 }
 
-export interface RankInput {
-  readonly plan: Plan
-  readonly request: InferenceRequest
-  readonly inputTokens: number
-  readonly caller: Pick<Caller, 'workspaceId'>
-}
-
 /** All candidates, best first, by the current estimates. */
-export function rankOffers(
-  ports: RequestPorts,
-  { plan, request, inputTokens, caller }: RankInput,
-): readonly [SelectedOffer, ...SelectedOffer[]] {
+export function rankOffers(ports: RequestPorts, prepared: PreparedRequest): readonly [SelectedOffer, ...SelectedOffer[]] {
   const { timeouts, limits } = ports
-  const { timeout_ms, deadline_ms } = request.routing
+  const { timeout_ms, deadline_ms } = prepared.request.routing
   return select(ports, {
-    plan,
-    request,
-    inputTokens,
-    cacheKey: cacheKeyOf({ plan, request, inputTokens, workspaceId: caller.workspaceId }),
+    ...prepared,
     leftMs: deadline_ms ?? timeouts.deadlineMs,
-    ceilingMs: timeout_ms ?? (request.delivery === 'stream' ? timeouts.firstByteMs : timeouts.wholeMs),
+    ceilingMs: timeout_ms ?? (prepared.request.delivery === 'stream' ? timeouts.firstByteMs : timeouts.wholeMs),
     attempts: limits.attempts,
-    hedge: hedges(ports, request),
     dryRun: true,
   }).all()
 }

@@ -5,58 +5,50 @@ import { acceptsOutputCap, maxOutput, namedCap, outputCap, withOutputCap } from 
 import { type PromptSize, sizeOfPrompt } from '../../metering/prompt-size.ts'
 import type { Candidate } from '../../routing/plan.ts'
 
-// Whether credit or budgets limit the cost of a request, and the output cap that is sent because of it.
-
-/**
- * Whether money limits calls with a platform key and with a BYOK key. Credit limits only the former; budgets that include BYOK limit both.
- */
-interface Bounded {
-  readonly platform: boolean
-  readonly byok: boolean
-}
-
-export interface MoneyBounds {
-  readonly size: PromptSize
-  /** Maximum output tokens of a response from this candidate. */
-  readonly maxOutput: (candidate: Candidate) => number
-  /** The output cap to send to this candidate. Undefined if none is sent. */
-  readonly sentCap: (candidate: Candidate) => number | undefined
-  /** The request with the cap for this candidate. */
-  readonly capped: (request: InferenceRequest, candidate: Candidate) => InferenceRequest
-}
-
-export interface MoneyBoundsInput {
-  readonly policy: WorkspacePolicy
-  readonly caller: KeyWithAncestors
-  readonly prompt: Prompt
+/** Whether credit or budgets limit the cost of a request, and the output cap that is sent because of it. */
+export class MoneyBounds {
+  readonly #prompt: Prompt
   /** Expected output tokens of a request without a cap. */
-  readonly usualOutput: number
-}
+  readonly #usual: number
+  /** Whether money limits calls with a platform key: credit, or an enforced budget. */
+  readonly #limitsPlatform: boolean
+  /** Whether money limits calls with a BYOK key: an enforced budget that includes them. */
+  readonly #limitsByok: boolean
+  #size: PromptSize | undefined
 
-export function moneyBounds({ policy, caller, prompt, usualOutput }: MoneyBoundsInput): MoneyBounds {
-  const bounded = boundedBy(policy, caller)
-  const size = sizeOfPrompt(prompt, bounded.platform || bounded.byok)
-  const capping = { usual: usualOutput, inputTokens: size.likely }
-  const sentCap = (candidate: Candidate): number | undefined => {
+  constructor(policy: WorkspacePolicy, caller: KeyWithAncestors, prompt: Prompt, usualOutput: number) {
+    this.#prompt = prompt
+    this.#usual = usualOutput
+    const enforced = budgetsOf(policy, caller).filter(({ body }) => body.enforce)
+    this.#limitsPlatform = isPrepaid(policy.workspace.body) || enforced.length > 0
+    this.#limitsByok = enforced.some(({ body }) => body.includeByok)
+  }
+
+  get size(): PromptSize {
+    this.#size ??= sizeOfPrompt(this.#prompt, this.#limitsPlatform || this.#limitsByok)
+    return this.#size
+  }
+
+  /** Maximum output tokens of a response from this candidate. */
+  maxOutput(candidate: Candidate): number {
+    return maxOutput(candidate, this.#prompt, this.#capping)
+  }
+
+  /** The output cap to send to this candidate. Undefined if none is sent. */
+  sentCap(candidate: Candidate): number | undefined {
+    const prompt = this.#prompt
     if (prompt.max_output_tokens !== undefined) return namedCap(candidate, prompt.max_output_tokens)
-    const isBounded = candidate.credential.owner === 'workspace' ? bounded.byok : bounded.platform
-    return isBounded && acceptsOutputCap(candidate, prompt) ? outputCap(candidate, prompt, capping) : undefined
+    const isLimited = candidate.credential.owner === 'workspace' ? this.#limitsByok : this.#limitsPlatform
+    return isLimited && acceptsOutputCap(candidate, prompt) ? outputCap(candidate, prompt, this.#capping) : undefined
   }
-  return {
-    size,
-    maxOutput: candidate => maxOutput(candidate, prompt, capping),
-    sentCap,
-    capped(request, candidate) {
-      const cap = sentCap(candidate)
-      return cap === undefined ? request : withOutputCap(request, cap)
-    },
-  }
-}
 
-function boundedBy(policy: WorkspacePolicy, caller: KeyWithAncestors): Bounded {
-  const enforced = budgetsOf(policy, caller).filter(({ body }) => body.enforce)
-  return {
-    platform: isPrepaid(policy.workspace.body) || enforced.length > 0,
-    byok: enforced.some(({ body }) => body.includeByok),
+  /** The request with the cap for this candidate. */
+  capped(request: InferenceRequest, candidate: Candidate): InferenceRequest {
+    const cap = this.sentCap(candidate)
+    return cap === undefined ? request : withOutputCap(request, cap)
+  }
+
+  get #capping(): { readonly usual: number; readonly inputTokens: number } {
+    return { usual: this.#usual, inputTokens: this.size.likely }
   }
 }
