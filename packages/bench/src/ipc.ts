@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { existsSync } from 'node:fs'
 
 /** The requests that a child process supports, by name. Values are sent as JSON. */
 export type Verbs = Readonly<Record<string, (input: never) => unknown>>
@@ -41,12 +42,21 @@ export interface Start {
   readonly script: string
   readonly args?: readonly string[]
   readonly execArgv?: readonly string[]
+  /** The core that the child is bound to. Absent: any. */
+  readonly core?: number
 }
 
+/** Binds a process to one core, where the system has it. */
+const taskset = '/usr/bin/taskset'
+export const canBind = existsSync(taskset)
+
 /** The parent's side. `V` is the type of the verbs that the script serves. */
-export function start<V extends Verbs>({ script, args = [], execArgv = [] }: Start): Child<V> {
+export function start<V extends Verbs>({ script, args = [], execArgv = [], core }: Start): Child<V> {
+  const options = ['--no-warnings', '--conditions=signalbox-source', ...execArgv]
+  const isBound = core !== undefined && canBind
   const child = fork(script, args, {
-    execArgv: ['--no-warnings', '--conditions=signalbox-source', ...execArgv],
+    execPath: isBound ? taskset : process.execPath,
+    execArgv: isBound ? ['-c', String(core), process.execPath, ...options] : options,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   const waiting = new Map<number, (answer: Answer) => void>()

@@ -1,3 +1,4 @@
+import { board } from './board.ts'
 import { counts } from './counts.ts'
 import { peers } from './peers.ts'
 import { relay } from './relay.ts'
@@ -24,6 +25,7 @@ export const sections: Readonly<Record<string, Listed>> = {
   walk: { what: 'files, functions and calls that a request passes', run: walk, page: results },
   relay: { what: 'CPU and latency of a request, against a proxy that only copies bytes', run: relay, page: results },
   peers: { what: 'CPU of a request, against another gateway, which is installed first', run: peers, page: results },
+  board: { what: 'the figures of the public board “On the Bench”, beside a bare proxy and another gateway', run: board, page: results },
   streams: { what: 'memory and delay of many slow streams at once', run: streams, page: results },
   storage: { what: 'CPU and latency over PostgreSQL and Redis, which must run here', run: storage, page: results },
   routing: { what: 'cost, failures and waiting of policies in simulated hours', run: routing, page: results },

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Duties } from './bench-gateway.ts'
 import { bundleGateway } from './bundle.ts'
 import type { LoadVerbs } from './children/load.ts'
 import type { Listening, MeasuredVerbs } from './children/measured.ts'
@@ -25,23 +26,28 @@ export interface Server extends Listening {
 /** The provider and the load generator, each in its own process; servers are started in further ones. */
 export interface Lab {
   readonly load: Child<LoadVerbs>
-  open(kind: Server['kind']): Promise<Server>
+  /** The provider’s address. */
+  readonly upstream: string
+  /** `duties`: what ours checks a request for. `core`: the only core that the server runs on. */
+  open(kind: Server['kind'], how?: { readonly duties?: Duties; readonly core?: number }): Promise<Server>
   close(): Promise<void>
 }
 
-export async function openLab(): Promise<Lab> {
+/** `core`: the only core that the provider and the load generator run on. */
+export async function openLab(core?: number): Promise<Lab> {
   const bundle = await bundleGateway()
   const books = mkdtempSync(join(tmpdir(), 'signalbox-bench-'))
   const script = (name: string): string => join(import.meta.dirname, 'children', `${name}.ts`)
-  const provider = start<UpstreamVerbs>({ script: script('upstream') })
-  const load = start<LoadVerbs>({ script: script('load') })
+  const provider = start<UpstreamVerbs>({ script: script('upstream'), core })
+  const load = start<LoadVerbs>({ script: script('load'), core })
   const upstream = `http://127.0.0.1:${await provider.ask('listen', {})}`
   const open = new Set<Server>()
   const names = new Set<string>()
   let opened = 0
   return {
     load,
-    async open(kind) {
+    upstream,
+    async open(kind, { duties, core } = {}) {
       opened += 1
       const file = join(books, `${opened}.db`)
       const isShared = sharedKinds.some(shared => shared === kind)
@@ -49,8 +55,9 @@ export async function openLab(): Promise<Lab> {
       if (isShared) names.add(name)
       const child = start<MeasuredVerbs>({
         script: kind === 'floor' || kind === 'peer' ? script(kind) : bundle,
-        args: isShared ? [kind, name] : kind === 'sqlite' ? [kind, file] : [],
+        args: [kind, isShared ? name : file, ...(duties ? [duties] : [])],
         execArgv: ['--expose-gc'],
+        core,
       })
       const listening = await child.ask('listen', { upstream })
       const server: Server = {

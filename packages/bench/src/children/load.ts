@@ -39,6 +39,15 @@ export type LoadVerbs = {
   run: (job: Job) => Promise<Run>
   /** All streams at once; resolves when the last one ends. */
   streams: (job: Job) => Promise<Delays>
+  /** All streams at once, as above: how even they are, whatever becomes of them. */
+  sustain: (job: Job) => Promise<Sustained>
+}
+
+export interface Sustained {
+  /** Streams that broke, or ended otherwise than with 200 and all marks of `check`. */
+  readonly failed: number
+  /** Milliseconds of the longest silence within a stream. */
+  readonly longestGapMs: number
 }
 
 interface Reply {
@@ -152,5 +161,23 @@ serve({
     for (const reply of replies) examine(reply, undefined)
     for (const line of lines) line.close()
     return { deltas: delays.length, p50: medianOf(delays), p99: percentile(delays, 0.99) }
+  },
+  async sustain(job) {
+    const request = postBytes(job)
+    let longestGapMs = 0
+    const lines = await Promise.all(Array.from({ length: job.connections }, () => open(job.port)))
+    const ends = await Promise.allSettled(
+      lines.map(async line => {
+        let last: number | undefined
+        const reply = await line.exchange(request, () => {
+          const now = performance.now()
+          if (last !== undefined) longestGapMs = Math.max(longestGapMs, now - last)
+          last = now
+        })
+        examine(reply, job.check)
+      }),
+    )
+    for (const line of lines) line.close()
+    return { failed: ends.filter(({ status }) => status === 'rejected').length, longestGapMs }
   },
 } satisfies LoadVerbs)

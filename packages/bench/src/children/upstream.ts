@@ -12,13 +12,16 @@ import { askedIn } from '../requests.ts'
  *
  * - `bench`: 2 ms between deltas, so that a server that keeps up reads them one by one;
  * - `bench-burst`: as fast as the event loop turns, so that a busy server reads several at once;
- * - `bench-slow`: 20 ms between deltas, each of which states when it was written.
+ * - `bench-slow`: 20 ms between deltas, each of which states when it was written;
+ * - `bench-board`: 64 deltas with 20 ms between them. A whole response comes after 20 ms; it is at once for the other models.
  */
 export type UpstreamVerbs = { listen: (input: Record<string, never>) => Promise<number> }
 
 const slowDeltas = 250
 const slowMs = 20
 const pacedMs = 2
+const boardDeltas = 64
+export const boardMs = 20
 
 interface Canned {
   readonly whole: Buffer
@@ -64,7 +67,10 @@ function reply(socket: Socket, path: string, body: string): void {
     return
   }
   const { whole, writes, speech } = canned[asked.dialect]
-  if (!asked.stream) socket.write(whole)
+  const isBoard = asked.model === 'bench-board'
+  if (!asked.stream) isBoard ? setTimeout(() => socket.write(whole), boardMs) : socket.write(whole)
+  else if (isBoard)
+    speak(socket, boardMs, index => (index <= boardDeltas ? writes[index] : index === boardDeltas + 1 ? writes.at(-1) : undefined))
   else if (asked.model === 'bench-slow') speak(socket, slowMs, at => slowly(speech, at))
   else if (asked.model === 'bench-burst') burst(socket, writes)
   else speak(socket, pacedMs, at => writes[at])
