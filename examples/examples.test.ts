@@ -12,7 +12,7 @@ import { canStart, type Running, startExample, startTogether } from './tools/pro
 
 const onNode = ['express', 'hono', 'node-http']
 const elsewhere = ['bun-server', 'deno'].filter(canStart)
-const scripts = ['router-only', 'any-sdk', 'custom-provider']
+const scripts = ['router-only', 'translate', 'any-sdk', 'custom-provider']
 const secret = 'ak_for-the-examples-0123456789'
 
 let provider: ChaosProvider
@@ -173,6 +173,13 @@ test('router-only: plans, falls back, answers both ways and accounts', async () 
   expect(output).toContain('Answered by sim.')
   expect(output).toMatch(/Whole: completed, \d+ tokens, \$0\.0/)
   expect(Number(/Left of \$5: \$([\d.]+)/.exec(output)?.[1])).toBeLessThan(5)
+})
+
+test('translate: sends a request to another API, tells what is lost, and streams back', async () => {
+  const output = await outputs.get('translate')
+  expect(output).toContain('"system":"You answer in one sentence."')
+  expect(output).toContain('Lost: seed: ')
+  expect(output).toMatch(/"content":"It goes "[\s\S]*"content":"to the sea\."[\s\S]*"finish_reason":"stop"[\s\S]*data: \[DONE]/)
 })
 
 test('any-sdk: each SDK asks in its own dialect and is answered in it', async () => {
