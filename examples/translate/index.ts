@@ -28,7 +28,7 @@ const answer = apiKey
 if (!answer.ok || !answer.body) throw new Error(`The provider answered ${answer.status}: ${await answer.text()}`)
 
 const chunks = translateStream(answer.body, { from: messagesProvider, to: chatClient, request })
-for await (const text of chunks.body.pipeThrough(new TextDecoderStream())) process.stdout.write(text)
+for await (const bytes of chunks.body) process.stdout.write(bytes)
 
 /** In place of the provider, if there is no key. */
 function canned(): Response {
