@@ -12,7 +12,7 @@ import { createKeyRefusals } from '../src/access/key-refusals.ts'
 import { recordsOf } from '../src/access/records.ts'
 import type { WorkspacePolicy } from '../src/access/workspace-policy.ts'
 import { createOutputPaces } from '../src/metering/hidden-tokens.ts'
-import { createSettlements } from '../src/metering/settlements.ts'
+import { SettlementQueue } from '../src/metering/settlement-queue.ts'
 import { createUsageDrains } from '../src/metering/usage-drains.ts'
 import { createUsageNotices } from '../src/metering/usage-notices.ts'
 import { createLeases } from '../src/request/admission/leases.ts'
@@ -46,7 +46,7 @@ export function watchedEngine(clock: FakeClock, providers: readonly Provider[], 
   const contenders = new Set<TrackedOffer>()
   const directory = directoryOf(models, providers, { clock })
   const running = new Set<RunningRequest>()
-  const settlements = createSettlements({ storage, clock, logger: quiet })
+  const settlements = new SettlementQueue({ storage, clock, logger: quiet })
   const limits = { ...defaultLimits, inferenceRpm: 1e6, concurrentRequests: 1e5 }
   return {
     storage,

@@ -1,5 +1,5 @@
 import type { Authenticator } from '@signalbox/core/access'
-import type { Settlements } from '@signalbox/core/metering'
+import type { SettlementQueue } from '@signalbox/core/metering'
 import type { HoldCollector, RequestPorts, RoutingSync } from '@signalbox/core/request'
 import { endForShutdown } from '@signalbox/core/request'
 import { sleep, waitAtMost } from '@signalbox/core/runtime'
@@ -9,7 +9,7 @@ import type { LazyByok } from '@signalbox/workspaces'
 export interface ClosingParts {
   readonly ports: RequestPorts
   readonly collector: HoldCollector
-  readonly settlements: Settlements
+  readonly settlements: SettlementQueue
   readonly byok: LazyByok
   readonly authenticator: Authenticator
   readonly sharing: RoutingSync | undefined

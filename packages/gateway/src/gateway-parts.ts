@@ -1,5 +1,5 @@
 import { createAuthenticator, createKeyRefusals, createVault, createWorkspacePolicies, recordsOf } from '@signalbox/core/access'
-import { createOutputPaces, createSettlements, createUsageDrains, createUsageNotices } from '@signalbox/core/metering'
+import { createOutputPaces, createUsageDrains, createUsageNotices, SettlementQueue } from '@signalbox/core/metering'
 import type { RequestPorts, RunningRequest } from '@signalbox/core/request'
 import {
   createGatewayDecisionLog,
@@ -98,7 +98,7 @@ export function createParts({ options, storage, clock, ids, logger, limits, tran
   )
 
   // Requests.
-  const settlements = createSettlements({ storage, clock, logger })
+  const settlements = new SettlementQueue({ storage, clock, logger })
   const engine: RequestPorts = {
     ...{ storage, clock, logger, limits, transport, hooks, running, pending },
     ...{ policies, refusals, ring, planning, router, sharing, decisionLog, settlements },

@@ -7,7 +7,7 @@ import type { Caller } from '../../src/access/caller.ts'
 import type { WorkspaceBody } from '../../src/access/kinds.ts'
 import type { TypedRecord } from '../../src/access/records.ts'
 import type { WorkspacePolicy } from '../../src/access/workspace-policy.ts'
-import { createSettlements } from '../../src/metering/settlements.ts'
+import { SettlementQueue } from '../../src/metering/settlement-queue.ts'
 import { type RequestPorts, runRequest } from '../../src/request/run-request.ts'
 import type { BudgetBody } from '../../src/resources/budget.ts'
 import { watchedEngine } from '../engine.ts'
@@ -101,7 +101,7 @@ export function createFixture({
     ...watched.engine,
     planning: { ...watched.engine.planning, strategy: 'order' },
     policies: { of: async () => terms },
-    ...(parts?.storage && { settlements: createSettlements({ storage: parts.storage, clock, logger: watched.engine.logger }) }),
+    ...(parts?.storage && { settlements: new SettlementQueue({ storage: parts.storage, clock, logger: watched.engine.logger }) }),
     ...parts,
   }
   const caller = { ...watched.caller, ...told }

@@ -2,7 +2,7 @@ import type { Storage } from '@signalbox/storage'
 import type { LiveHold } from '@signalbox/storage/ledger'
 import { creditAccount } from '../../access/accounts.ts'
 import type { WorkspacePolicies } from '../../access/workspace-policy.ts'
-import type { Settlements } from '../../metering/settlements.ts'
+import type { SettlementQueue } from '../../metering/settlement-queue.ts'
 import type { Clock, Logger } from '../../runtime/ports.ts'
 import { createSingleRun } from '../../runtime/single-run.ts'
 import { sleep, unrefTimer, withinStorageWait } from '../../runtime/timers.ts'
@@ -27,7 +27,7 @@ export interface HoldCollector {
 
 export interface CollectorPorts {
   readonly storage: Pick<Storage, 'ledger' | 'settle'>
-  readonly settlements: Pick<Settlements, 'adopt' | 'has'>
+  readonly settlements: Pick<SettlementQueue, 'adopt' | 'has'>
   readonly policies: Pick<WorkspacePolicies, 'of'>
   readonly running: Set<RunningRequest>
   readonly clock: Clock

@@ -11,7 +11,7 @@ import { billUsage, resultOf, zeroBill } from '../../metering/bill-usage.ts'
 import type { OutputPaces } from '../../metering/hidden-tokens.ts'
 import type { MeteredAnswer } from '../../metering/meter.ts'
 import { likelyInput } from '../../metering/prompt-size.ts'
-import type { Settlements } from '../../metering/settlements.ts'
+import type { SettlementQueue } from '../../metering/settlement-queue.ts'
 import type { UsageNotices } from '../../metering/usage-notices.ts'
 import type { Plan } from '../../routing/plan.ts'
 import { callHook } from '../../runtime/call-hook.ts'
@@ -38,7 +38,7 @@ import type { Allowance } from './running-cost.ts'
 
 export interface SettlementPorts {
   readonly storage: Storage
-  readonly settlements: Settlements
+  readonly settlements: SettlementQueue
   readonly retention: Retention
   readonly router: DynamicRouter
   readonly paces: OutputPaces
