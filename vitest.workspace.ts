@@ -97,9 +97,16 @@ if (!existsSync(new URL('packages/client/src/generated', import.meta.url)))
   execFileSync('node', ['--conditions=signalbox-source', new URL('packages/client/tools/generate.ts', import.meta.url).pathname])
 
 /** For tests of the packages that they depend on: as their dependencies they would make a cycle, which no build order has. */
-const alias = ['testing', 'gateway', 'providers', 'workspaces'].map(name => ({
+const sourceFolders = {
+  testing: 'testing/src',
+  'testing/storage': 'testing/src/storage',
+  gateway: 'gateway/src',
+  providers: 'providers/src',
+  workspaces: 'workspaces/src',
+}
+const alias = Object.entries(sourceFolders).map(([name, folder]) => ({
   find: new RegExp(`^@signalbox/${name}$`),
-  replacement: new URL(`packages/${name}/src/index.ts`, import.meta.url).pathname,
+  replacement: new URL(`packages/${folder}/index.ts`, import.meta.url).pathname,
 }))
 
 export default defineConfig({

@@ -3,7 +3,6 @@ import { library } from '../testing/tools/build/library.ts'
 export default library({
   entry: {
     index: 'src/index.ts',
-    'conformance/index': 'src/conformance/index.ts',
     awaitable: 'src/awaitable.ts',
     changes: 'src/changes.ts',
     compose: 'src/compose.ts',

@@ -6,6 +6,7 @@ export default library({
     suites: 'src/suites.ts',
     'answers/index': 'src/answers/index.ts',
     'chaos/index': 'src/chaos/index.ts',
+    'storage/index': 'src/storage/index.ts',
   },
   platform: 'node',
 })

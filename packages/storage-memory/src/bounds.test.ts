@@ -1,6 +1,6 @@
 import type { AuditRow, ItemStore, UsageRow } from '@signalbox/storage'
-import { describeStorage } from '@signalbox/storage/conformance'
 import type { StoredItem } from '@signalbox/storage/items'
+import { describeStorage } from '@signalbox/testing/storage'
 import { expect, test } from 'vitest'
 import { memoryAudit } from './audit.ts'
 import { setYoungest } from './bounded-map.ts'

@@ -1,4 +1,4 @@
-import { asyncStorage, describeStorage } from '@signalbox/storage/conformance'
+import { asyncStorage, describeStorage } from '@signalbox/testing/storage'
 import { memoryStorage } from './index.ts'
 
 // The whole suite where the store is the same: its results come by promise, or its bounds are narrow.

@@ -1,4 +1,4 @@
-import { describeStorage } from '@signalbox/storage/conformance'
+import { describeStorage } from '@signalbox/testing/storage'
 import { memoryStorage } from './index.ts'
 
 describeStorage('memory', async () => ({ storage: memoryStorage() }), { lacks: ['reopen', 'spool'] })

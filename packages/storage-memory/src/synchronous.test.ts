@@ -1,5 +1,5 @@
 import { isPromise } from '@signalbox/storage/awaitable'
-import { asyncStorage } from '@signalbox/storage/conformance'
+import { asyncStorage } from '@signalbox/testing/storage'
 import { expect, test } from 'vitest'
 import { memoryStorage } from './index.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { composeStorage } from '@signalbox/storage/compose'
-import { describeStorage } from '@signalbox/storage/conformance'
 import { memoryStorage } from '@signalbox/storage-memory'
+import { describeStorage } from '@signalbox/testing/storage'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { describeWith, redisUrl } from '../../testing/test/services.ts'
 import { redisStores } from '../src/index.ts'

@@ -1,4 +1,4 @@
-import { describeStorage } from '@signalbox/storage/conformance'
+import { describeStorage } from '@signalbox/testing/storage'
 import { sqliteStorage } from '../src/sqlite.ts'
 
 // The statements are those of a file.

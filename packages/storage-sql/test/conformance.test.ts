@@ -1,4 +1,4 @@
-import { describeStorage } from '@signalbox/storage/conformance'
+import { describeStorage } from '@signalbox/testing/storage'
 import { inject } from 'vitest'
 import { sqliteStorage } from '../src/sqlite.ts'
 import { memoryFolder, temporaryFile } from './temporary-file.ts'

@@ -1,5 +1,5 @@
 import { createClient } from '@libsql/client'
-import { describeStorage } from '@signalbox/storage/conformance'
+import { describeStorage } from '@signalbox/testing/storage'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { libsqlStorage } from '../src/libsql.ts'
 import { temporaryFile } from './temporary-file.ts'

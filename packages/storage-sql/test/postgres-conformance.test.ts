@@ -1,4 +1,4 @@
-import { describeStorage } from '@signalbox/storage/conformance'
+import { describeStorage } from '@signalbox/testing/storage'
 import { inject } from 'vitest'
 import { describeWith } from '../../testing/test/services.ts'
 import { usualShare } from './other-runtimes/expect-conformance.ts'

@@ -1,5 +1,5 @@
 import { PGlite } from '@electric-sql/pglite'
-import { describeStorage } from '@signalbox/storage/conformance'
+import { describeStorage } from '@signalbox/testing/storage'
 import { afterAll, describe } from 'vitest'
 import { postgresStorage } from '../src/postgres.ts'
 import { emptyTables } from './postgres-schema.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { describeStorage } from '@signalbox/storage/conformance'
+import { describeStorage } from '@signalbox/testing/storage'
 import { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { describeWith, postgresUrl } from '../../testing/test/services.ts'

@@ -1,11 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-// Prints the source lines of each package as docs/architecture.md lists them: `src` without tests, conformance suites and what is
-// generated at build.
+// Prints the source lines of each package as docs/architecture.md lists them: `src` without tests and what is generated at build.
 
 const packages = resolve(import.meta.dirname, '../..')
-const left: ReadonlySet<string> = new Set(['conformance', 'generated'])
+const left: ReadonlySet<string> = new Set(['generated'])
 const support: ReadonlySet<string> = new Set(['testing', 'bench'])
 
 function linesBelow(folder: string): number {

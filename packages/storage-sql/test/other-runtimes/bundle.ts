@@ -15,7 +15,10 @@ export async function bundleTests(entry: string, options: BuildOptions = {}): Pr
     platform: 'neutral',
     mainFields: ['module', 'main'],
     conditions: ['signalbox-source', 'import', 'default'],
-    alias: { vitest: join(import.meta.dirname, 'vitest.ts') },
+    alias: {
+      vitest: join(import.meta.dirname, 'vitest.ts'),
+      '@signalbox/testing/storage': join(import.meta.dirname, '../../../testing/src/storage/index.ts'),
+    },
     ...options,
   })
   return outputFiles?.[0]?.text ?? ''

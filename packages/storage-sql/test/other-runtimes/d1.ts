@@ -1,4 +1,4 @@
-import { describeStorage } from '@signalbox/storage/conformance'
+import { describeStorage } from '@signalbox/testing/storage'
 import { type D1Database, d1Storage } from '../../src/d1.ts'
 import { runTests } from './vitest.ts'
 

@@ -1,4 +1,4 @@
-import { describeStorage } from '@signalbox/storage/conformance'
+import { describeStorage } from '@signalbox/testing/storage'
 import { type DurableObjectStorage, durableObjectStorage } from '../../src/durable-object.ts'
 import { runTests } from './vitest.ts'
 

@@ -1,4 +1,4 @@
-import { describeStorage } from '@signalbox/storage/conformance'
+import { describeStorage } from '@signalbox/testing/storage'
 import { type ObjectNamespace, StorageObject, workersStorage } from '../../src/workers.ts'
 import { runTests } from './vitest.ts'
 

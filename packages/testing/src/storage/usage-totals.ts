@@ -1,6 +1,6 @@
+import type { TotalsQuery, UsageTotal } from '@signalbox/storage'
+import { quantileOf } from '@signalbox/storage/histogram'
 import { describe, expect, test } from 'vitest'
-import { quantileOf } from '../histogram.ts'
-import type { TotalsQuery, UsageTotal } from '../usage.ts'
 import { DAY, HOUR, type MakeStorage, MINUTE, T0 } from './subject.ts'
 import { usageRow } from './usage.ts'
 

@@ -1,6 +1,6 @@
+import { promised } from '@signalbox/storage/awaitable'
+import type { LedgerStore } from '@signalbox/storage/ledger'
 import { describe, expect, test } from 'vitest'
-import { promised } from '../awaitable.ts'
-import type { LedgerStore } from '../ledger.ts'
 import { credit, creditAs, hold } from './ledger-samples.ts'
 import { type MakeStorage, T0 } from './subject.ts'
 

@@ -1,5 +1,5 @@
+import type { Storage } from '@signalbox/storage'
 import { onTestFinished } from 'vitest'
-import type { Storage } from '../storage.ts'
 
 /** A storage under test. */
 export interface Subject {

@@ -1,7 +1,7 @@
+import { promised } from '@signalbox/storage/awaitable'
+import { maxSum } from '@signalbox/storage/faults'
+import type { LedgerStore } from '@signalbox/storage/ledger'
 import { describe, expect, test } from 'vitest'
-import { promised } from '../awaitable.ts'
-import { maxSum } from '../faults.ts'
-import type { LedgerStore } from '../ledger.ts'
 import { credit, creditAs, hold } from './ledger-samples.ts'
 import { type MakeStorage, ODD_STRINGS, spoil, T0 } from './subject.ts'
 

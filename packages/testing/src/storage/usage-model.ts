@@ -1,7 +1,7 @@
+import type { TotalsQuery, UsageRow, UsageTotal } from '@signalbox/storage'
+import { binOf, type Histogram } from '@signalbox/storage/histogram'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { binOf, type Histogram } from '../histogram.ts'
-import type { TotalsQuery, UsageRow, UsageTotal } from '../usage.ts'
 import { DAY, HOUR, type MakeStorage, type RunCount, T0 } from './subject.ts'
 import { usageRow } from './usage.ts'
 

@@ -1,5 +1,5 @@
+import type { EntryQuery, LedgerStore } from '@signalbox/storage/ledger'
 import { describe, expect, test } from 'vitest'
-import type { EntryQuery, LedgerStore } from '../ledger.ts'
 import { creditAs, hold } from './ledger-samples.ts'
 import { HOUR, type MakeStorage, ODD_STRINGS, T0 } from './subject.ts'
 

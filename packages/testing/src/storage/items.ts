@@ -1,6 +1,6 @@
+import { promised } from '@signalbox/storage/awaitable'
+import type { ItemStore, ItemTimes, StoredItem } from '@signalbox/storage/items'
 import { describe, expect, test } from 'vitest'
-import { promised } from '../awaitable.ts'
-import type { ItemStore, ItemTimes, StoredItem } from '../items.ts'
 import { HOUR, type MakeStorage, MINUTE, ODD_STRINGS, partOf, reopened, spoil, T0 } from './subject.ts'
 
 const item = (id: string, fields: Partial<StoredItem> = {}): StoredItem => ({

@@ -1,5 +1,5 @@
+import type { LedgerStore } from '@signalbox/storage/ledger'
 import { describe, expect, test } from 'vitest'
-import type { LedgerStore } from '../ledger.ts'
 import { credit, hold } from './ledger-samples.ts'
 import { type MakeStorage, T0 } from './subject.ts'
 

@@ -1,4 +1,4 @@
-import type { Storage } from '../storage.ts'
+import type { Storage } from '@signalbox/storage'
 
 /**
  * Wraps a storage so that every value and every error is delivered by a promise, for tests of code that must not rely on synchronous

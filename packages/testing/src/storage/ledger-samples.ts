@@ -1,4 +1,4 @@
-import type { HoldRequest, LedgerStore } from '../ledger.ts'
+import type { HoldRequest, LedgerStore } from '@signalbox/storage/ledger'
 import { T0 } from './subject.ts'
 
 /** A hold on account `a`, or on the given ones. `hold('h1', 10, { account: 'b', floor: -50 })` */

@@ -1,6 +1,6 @@
+import { type RequestSettlement, type SettlementStores, settleInParts } from '@signalbox/storage/settlement'
 import { expect, test } from 'vitest'
-import { usageRow } from './conformance/usage.ts'
-import { type RequestSettlement, type SettlementStores, settleInParts } from './settlement.ts'
+import { usageRow } from '../src/storage/usage.ts'
 
 const settlement: RequestSettlement = { row: usageRow('r'), amounts: { a: 7 }, slotKeys: ['k1', 'k2'], at: 5 }
 

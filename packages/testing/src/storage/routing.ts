@@ -1,6 +1,4 @@
-import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
-import { promised } from '../awaitable.ts'
+import { promised } from '@signalbox/storage/awaitable'
 import {
   maxReaders,
   mergeReaders,
@@ -10,7 +8,9 @@ import {
   type RoutingNews,
   type RoutingStore,
   routingRetentionMs,
-} from '../routing.ts'
+} from '@signalbox/storage/routing'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
 
 import { type MakeStorage, MINUTE, ODD_STRINGS, partOf, type RunCount, spoil, T0 } from './subject.ts'
 

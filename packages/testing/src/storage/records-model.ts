@@ -1,6 +1,6 @@
+import type { Change, RecordPut, StoredRecord } from '@signalbox/storage/records'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Change, RecordPut, StoredRecord } from '../records.ts'
 import { auditRow, put, stored } from './records-samples.ts'
 import { type MakeStorage, type RunCount, T0 } from './subject.ts'
 

@@ -1,7 +1,7 @@
+import { maxReaders, mergeReaders, mergeStatistics } from '@signalbox/storage/routing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readers, statisticsRow, statisticsRows } from './conformance/routing.ts'
-import { maxReaders, mergeReaders, mergeStatistics } from './routing.ts'
+import { readers, statisticsRow, statisticsRows } from '../src/storage/routing.ts'
 
 test('snapshots merge to the same outcome in any order, however often', () => {
   fc.assert(

@@ -1,8 +1,8 @@
+import type { Storage } from '@signalbox/storage'
+import { allSettled } from '@signalbox/storage/awaitable'
+import { maxSum } from '@signalbox/storage/faults'
+import type { Change, Conflict } from '@signalbox/storage/records'
 import { describe, expect, test } from 'vitest'
-import { allSettled } from '../awaitable.ts'
-import { maxSum } from '../faults.ts'
-import type { Change, Conflict } from '../records.ts'
-import type { Storage } from '../storage.ts'
 import { auditRow, keep, put, stale, stored } from './records-samples.ts'
 import { type MakeStorage, T0 } from './subject.ts'
 

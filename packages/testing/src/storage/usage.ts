@@ -1,6 +1,6 @@
+import type { UsageRow, UsageStore } from '@signalbox/storage'
+import { promised } from '@signalbox/storage/awaitable'
 import { describe, expect, test } from 'vitest'
-import { promised } from '../awaitable.ts'
-import type { UsageRow, UsageStore } from '../usage.ts'
 import { DAY, type MakeStorage, ODD_STRINGS, spoil, T0 } from './subject.ts'
 
 /** A row without optional fields. `usageRow('req_1', { at: T0 + 5 })` */

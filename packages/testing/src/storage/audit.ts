@@ -1,6 +1,5 @@
+import type { AuditQuery, AuditRow, Storage } from '@signalbox/storage'
 import { describe, expect, test } from 'vitest'
-import type { AuditQuery, AuditRow } from '../audit.ts'
-import type { Storage } from '../storage.ts'
 import { auditRow, put } from './records-samples.ts'
 import { type MakeStorage, ODD_STRINGS, spoil, T0 } from './subject.ts'
 

@@ -1,6 +1,6 @@
+import { promised } from '@signalbox/storage/awaitable'
+import type { LedgerStore, LiveHold } from '@signalbox/storage/ledger'
 import { describe, expect, test } from 'vitest'
-import { promised } from '../awaitable.ts'
-import type { LedgerStore, LiveHold } from '../ledger.ts'
 import { credit, hold } from './ledger-samples.ts'
 import { DAY, type MakeStorage, ODD_STRINGS, T0 } from './subject.ts'
 

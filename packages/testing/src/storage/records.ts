@@ -1,6 +1,6 @@
+import { promised } from '@signalbox/storage/awaitable'
+import type { RecordQuery, RecordStore } from '@signalbox/storage/records'
 import { describe, expect, test } from 'vitest'
-import { promised } from '../awaitable.ts'
-import type { RecordQuery, RecordStore } from '../records.ts'
 import { keep, put, stored } from './records-samples.ts'
 import { type MakeStorage, ODD_STRINGS, spoil, T0 } from './subject.ts'
 

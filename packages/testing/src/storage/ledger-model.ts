@@ -1,6 +1,6 @@
+import type { Balance, CreditEntry, HoldExtension, HoldRefusal, HoldRequest, LiveHold, Settlement } from '@signalbox/storage/ledger'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Balance, CreditEntry, HoldExtension, HoldRefusal, HoldRequest, LiveHold, Settlement } from '../ledger.ts'
 import { type MakeStorage, type RunCount, T0 } from './subject.ts'
 
 // A simple and slow model of the ledger, which stores must agree with for any sequence of calls.

@@ -1,5 +1,5 @@
-import type { AuditRow } from '../audit.ts'
-import type { Conflict, RecordPut, RecordStore, StoredRecord } from '../records.ts'
+import type { AuditRow } from '@signalbox/storage'
+import type { Conflict, RecordPut, RecordStore, StoredRecord } from '@signalbox/storage/records'
 import { T0 } from './subject.ts'
 
 /** A new record of kind `thing` in `ws_1`, without optional fields. `put('t_1', { version: 3, name: 'its name' })` */

@@ -1,8 +1,7 @@
+import type { Storage, UsageRow } from '@signalbox/storage'
+import { promised } from '@signalbox/storage/awaitable'
+import type { RequestSettlement } from '@signalbox/storage/settlement'
 import { describe, expect, test } from 'vitest'
-import { promised } from '../awaitable.ts'
-import type { RequestSettlement } from '../settlement.ts'
-import type { Storage } from '../storage.ts'
-import type { UsageRow } from '../usage.ts'
 import { type MakeStorage, MINUTE, ODD_STRINGS, T0 } from './subject.ts'
 import { usageRow } from './usage.ts'
 

@@ -1,6 +1,6 @@
+import { promised } from '@signalbox/storage/awaitable'
+import type { CounterRequest, CounterStore } from '@signalbox/storage/counters'
 import { describe, expect, test } from 'vitest'
-import { promised } from '../awaitable.ts'
-import type { CounterRequest, CounterStore } from '../counters.ts'
 import { DAY, HOUR, type MakeStorage, MINUTE, ODD_STRINGS, T0 } from './subject.ts'
 
 const one: CounterRequest = { key: 'rpm:key_1', amount: 1, limit: 3, windowMs: MINUTE }
