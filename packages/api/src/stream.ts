@@ -21,226 +21,219 @@ const eventStream = { 'content-type': 'text/event-stream; charset=utf-8', 'cache
 
 type Batch = readonly InferenceEvent[]
 
-interface ReplyState {
-  readonly call: Call
-  readonly clock: Gateway['clock']
-  readonly reply: Reply
-  readonly events: Source<Batch>
-  readonly encoder: EventEncoder
-  /** Events in the format of the connection: server-sent events, or messages of a WebSocket. */
-  readonly formatFrames: (frames: readonly Frame[]) => string
-  /** The keep-alive text of a silent stream. */
-  readonly keepAliveText: string
-  /** Passes the reply to the adapter. Absent once that is done. */
-  open: { readonly resolve: (reply: ApiReply) => void; readonly reject: (error: unknown) => void } | undefined
-  /** The last event waits until the response's items are stored. */
-  kept: Promise<void> | undefined
-  /** Whether events have arrived. */
-  isCommitted: boolean
-  /** Set if the reply began before events arrived: the body is no longer needed. */
-  releaseBody: (() => void) | undefined
-  sink: Sink<string> | undefined
-  isPaused: boolean
-  /** Text waiting for its reader. */
-  ready: string
-  /** `last`: `ready` is the last text. */
-  phase: 'open' | 'last' | 'over'
-  /** Monotonic milliseconds of the request's arrival and of the last write. */
-  readonly startedAt: number
-  writtenAt: number
-  timer: unknown
-}
-
 /**
  * A response as a stream of events. A failure before the first content is an HTTP error. Proxies drop silent connections, so after `firstContentWaitMs`
  * status 200 is sent and keep-alive comments follow. A fallback is still possible then; if all providers fail, the error is sent as an
  * event.
  */
-export function streamed(call: Call, { dialect, inferenceRequest, reply }: DialectReply): Promise<ApiReply> {
-  const { clock } = call.gateway
-  return new Promise((resolve, reject) => {
-    const now = clock.monotonic()
-    const state: ReplyState = {
-      call,
-      clock,
-      reply,
-      events: reply.events(),
-      encoder: dialect.encodeEvents(inferenceRequest, () => reply.metadata()),
-      formatFrames: call.request.turn?.linesOf ?? writeFrames,
-      keepAliveText: keepAliveTextOf(dialect),
-      open: { resolve, reject },
-      kept: undefined,
-      isCommitted: false,
-      releaseBody: undefined,
-      sink: undefined,
-      isPaused: false,
-      ready: '',
-      phase: 'open',
-      startedAt: now,
-      writtenAt: now,
-      timer: undefined,
-    }
-    const { firstContentWaitMs, keepAliveMs } = call.site.settings
-    // A WebSocket has its own pings, and can send an error with its status at any time.
-    if (!call.request.turn) state.timer = clock.setTimeout(() => silent(state), Math.min(firstContentWaitMs, keepAliveMs))
-    state.events.read(writerOf(state))
+export const streamed = (call: Call, reply: DialectReply): Promise<ApiReply> =>
+  new Promise((resolve, reject) => {
+    new TextStream(call, reply, { resolve, reject }).start()
   })
+
+interface ReplyReceiver {
+  readonly resolve: (reply: ApiReply) => void
+  readonly reject: (error: unknown) => void
 }
 
-const keepAliveTextOf = (dialect: ClientDialect): string => (dialect.keepAlive === undefined ? keepAlive : writeFrames([dialect.keepAlive]))
+/** Encodes the events of a response, and writes them as text: one write per batch, in the same turn of the event loop. */
+class TextStream implements Sink<Batch>, Source<string> {
+  readonly #call: Call
+  readonly #clock: Gateway['clock']
+  readonly #reply: Reply
+  readonly #events: Source<Batch>
+  readonly #encoder: EventEncoder
+  /** Events in the format of the connection: server-sent events, or messages of a WebSocket. */
+  readonly #formatFrames: (frames: readonly Frame[]) => string
+  /** The keep-alive text of a silent stream. */
+  readonly #keepAliveText: string
+  /** Passes the reply to the adapter. Undefined once that is done. */
+  #opening: ReplyReceiver | undefined
+  /** The last event waits until the response's items are stored. */
+  #kept: Promise<void> | undefined
+  /** Whether events have arrived. */
+  #isCommitted = false
+  /** Set if the reply began before events arrived: the body is no longer needed. */
+  #releaseBody: (() => void) | undefined
+  #sink: Sink<string> | undefined
+  #isPaused = false
+  /** Text written before the adapter reads. */
+  #ready = ''
+  #isOver = false
+  /** Monotonic milliseconds of the request's arrival and of the last write. */
+  readonly #startedAt: number
+  #writtenAt: number
+  #timer: unknown
 
-/** Passes the reply to the adapter, once. */
-function open(state: ReplyState): void {
-  const { resolve } = state.open ?? {}
-  state.open = undefined
-  if (!state.isCommitted) state.releaseBody = state.call.keepBody?.()
-  const headers = state.isCommitted ? { ...eventStream, ...warningHeaders(state.reply.metadata().warnings) } : eventStream
-  resolve?.({ status: 200, headers, body: textOf(state) })
-}
+  constructor(call: Call, { dialect, inferenceRequest, reply }: DialectReply, opening: ReplyReceiver) {
+    this.#call = call
+    this.#clock = call.gateway.clock
+    this.#reply = reply
+    this.#events = reply.events()
+    this.#encoder = dialect.encodeEvents(inferenceRequest, () => reply.metadata())
+    this.#formatFrames = call.request.turn?.linesOf ?? writeFrames
+    this.#keepAliveText = dialect.keepAlive === undefined ? keepAlive : writeFrames([dialect.keepAlive])
+    this.#opening = opening
+    this.#startedAt = this.#clock.monotonic()
+    this.#writtenAt = this.#startedAt
+  }
 
-/**
- * The callback of a stream's only timer, which is set again only when it has fired. It passes the reply to the adapter if nothing arrived
- * for `firstContentWaitMs`, and writes a comment if the stream is silent for `keepAliveMs`. While the reader is paused a comment would be pointless.
- */
-function silent(state: ReplyState): void {
-  if (state.phase !== 'open') return
-  const { firstContentWaitMs, keepAliveMs } = state.call.site.settings
-  const now = state.clock.monotonic()
-  const heldMs = now - state.startedAt
-  if (state.open && heldMs >= firstContentWaitMs) {
-    write(state, state.keepAliveText)
-    open(state)
-  } else if (state.sink !== undefined && !state.isPaused && now - state.writtenAt >= keepAliveMs) write(state, state.keepAliveText)
-  // The client may have disconnected during the write.
-  if (isOver(state)) return
-  const untilKeepAliveMs = keepAliveMs - (state.clock.monotonic() - state.writtenAt)
-  const waitMs = state.open ? firstContentWaitMs - heldMs : untilKeepAliveMs > 0 ? untilKeepAliveMs : keepAliveMs
-  state.timer = state.clock.setTimeout(() => silent(state), Math.max(1, Math.ceil(waitMs)))
-}
+  start(): void {
+    const { firstContentWaitMs, keepAliveMs } = this.#call.site.settings
+    // A WebSocket has its own pings, and can send an error with its status at any time.
+    if (!this.#call.request.turn) this.#setTimer(Math.min(firstContentWaitMs, keepAliveMs))
+    this.#events.read(this)
+  }
 
-const isOver = ({ phase }: ReplyState): boolean => phase !== 'open'
+  #setTimer(milliseconds: number): void {
+    this.#timer = this.#clock.setTimeout(() => this.#silent(), milliseconds)
+  }
 
-const writerOf = (state: ReplyState): Sink<Batch> => ({
-  next(batch, at) {
-    if (state.phase !== 'open') return
-    state.isCommitted = true
-    state.releaseBody?.()
+  /**
+   * The callback of a stream's only timer, which is set again only when it has fired. It passes the reply to the adapter if nothing arrived
+   * for `firstContentWaitMs`, and writes a comment if the stream is silent for `keepAliveMs`. While the reader is paused a comment would be pointless.
+   */
+  #silent(): void {
+    if (this.#isOver) return
+    const { firstContentWaitMs, keepAliveMs } = this.#call.site.settings
+    const now = this.#clock.monotonic()
+    const heldMs = now - this.#startedAt
+    if (this.#opening && heldMs >= firstContentWaitMs) {
+      this.#write(this.#keepAliveText)
+      this.#open()
+    } else if (this.#sink !== undefined && !this.#isPaused && now - this.#writtenAt >= keepAliveMs) this.#write(this.#keepAliveText)
+    // The client may have disconnected during the write.
+    if (this.#isOver) return
+    const untilKeepAliveMs = keepAliveMs - (this.#clock.monotonic() - this.#writtenAt)
+    const waitMs = this.#opening ? firstContentWaitMs - heldMs : untilKeepAliveMs > 0 ? untilKeepAliveMs : keepAliveMs
+    this.#setTimer(Math.max(1, Math.ceil(waitMs)))
+  }
+
+  /** Passes the reply to the adapter, once. */
+  #open(): void {
+    const opening = this.#opening
+    this.#opening = undefined
+    if (!this.#isCommitted) this.#releaseBody = this.#call.keepBody?.()
+    const headers = this.#isCommitted ? { ...eventStream, ...warningHeaders(this.#reply.metadata().warnings) } : eventStream
+    opening?.resolve({ status: 200, headers, body: this })
+  }
+
+  next(batch: Batch, time?: number): void {
+    if (this.#isOver) return
+    this.#isCommitted = true
+    this.#releaseBody?.()
     try {
       const last = batch.at(-1)
-      const { log } = state.call
-      if (log.wanted && last?.type === 'finished') logOutcome(log, state.reply.metadata(), last)
-      const text = state.formatFrames(state.encoder.write(batch))
-      const kept = last?.type === 'finished' ? state.reply.kept?.() : undefined
+      const { log } = this.#call
+      if (log.wanted && last?.type === 'finished') logOutcome(log, this.#reply.metadata(), last)
+      const text = this.#formatFrames(this.#encoder.write(batch))
+      const kept = last?.type === 'finished' ? this.#reply.kept?.() : undefined
       // Some batches produce no frames in this dialect.
-      if (kept) writeLater(state, kept, text)
-      else if (text !== '') write(state, text, at)
-      if (state.open) open(state)
+      if (kept) this.#writeLater(kept, text)
+      else if (text !== '') this.#write(text, time)
+      if (this.#opening) this.#open()
     } catch (error) {
-      broken(state, error)
+      this.fail(error)
     }
-  },
-  end: () => end(state),
-  fail: error => broken(state, error),
-})
-
-/** Writes the end of a response once its items are stored, so that its client can refer to them. */
-function writeLater(state: ReplyState, kept: Promise<void>, text: string): void {
-  state.kept = kept.then(() => {
-    state.kept = undefined
-    if (!isOver(state)) write(state, text)
-  })
-}
-
-function write(state: ReplyState, text: string, now = state.clock.monotonic()): void {
-  state.writtenAt = now
-  if (state.sink !== undefined && !state.isPaused && state.ready === '') state.sink.next(text)
-  else {
-    state.ready += text
-    state.events.pause()
   }
-}
 
-function end(state: ReplyState): void {
-  if (state.phase !== 'open') return
-  if (state.kept) {
-    void state.kept.then(() => end(state))
-    return
+  /** Writes the end of a response once its items are stored, so that its client can refer to them. */
+  #writeLater(kept: Promise<void>, text: string): void {
+    this.#kept = kept.then(() => {
+      this.#kept = undefined
+      if (!this.#isOver) this.#write(text)
+    })
   }
-  state.clock.clearTimeout(state.timer)
-  state.releaseBody?.()
-  state.phase = 'last'
-  if (state.open) open(state)
-  if (state.ready === '' && state.sink !== undefined) close(state)
-}
 
-/** Ends the stream after all text was passed on. */
-function close(state: ReplyState): void {
-  state.phase = 'over'
-  state.call.log.end()
-  state.sink?.end()
-}
-
-/** Writes an error after the status was sent, using the encoder. Since the encoder itself may have failed, the source is cancelled too. */
-function broken(state: ReplyState, thrown: unknown): void {
-  if (state.phase !== 'open') return
-  const { open: opening, call, encoder, reply } = state
-  reply.fail?.(isGatewayError(thrown) ? thrown.code : 'internal_error')
-  if (opening) {
-    state.phase = 'over'
-    state.clock.clearTimeout(state.timer)
-    leave(state)
-    opening.reject(thrown)
-    return
+  /** What is encoded is passed on even if the reader has paused: pauses stop the events. */
+  #write(text: string, time = this.#clock.monotonic()): void {
+    this.#writtenAt = time
+    if (this.#sink) this.#sink.next(text)
+    else {
+      this.#ready += text
+      this.#events.pause()
+    }
   }
-  const error = asGatewayError(thrown, call)
-  call.log.note({ code: error.code })
-  leave(state)
-  try {
-    write(state, state.formatFrames(encoder.write(failedEvents(error, state.isCommitted ? undefined : reply))))
-  } catch (again) {
-    asGatewayError(again, call)
-  }
-  end(state)
-}
 
-/** Cancels the source. A runtime may freeze after the reply, so the remaining work is passed to `waitUntil`. */
-function leave({ events, reply, releaseBody, call: { context, gateway, requestId } }: ReplyState): void {
-  releaseBody?.()
-  events.cancel()
-  const leaving = reply.leave().catch(() => {})
-  handOver(context?.waitUntil, leaving, { requestId, logger: gateway.logger })
-}
-
-function textOf(state: ReplyState): Source<string> {
-  const flow = (): void => {
-    state.isPaused = false
-    const { ready, sink } = state
-    state.ready = ''
-    if (ready !== '') sink?.next(ready)
-    if (state.isPaused) return
-    if (state.phase === 'open') state.events.resume()
-    else if (state.phase === 'last') close(state)
+  end(): void {
+    if (this.#isOver) return
+    if (this.#kept) {
+      void this.#kept.then(() => this.end())
+      return
+    }
+    this.#isOver = true
+    this.#clock.clearTimeout(this.#timer)
+    this.#releaseBody?.()
+    if (this.#opening) this.#open()
+    if (this.#sink) this.#close()
   }
-  return {
-    read(sink) {
-      state.sink = sink
-      if (!state.isPaused) flow()
-    },
-    pause() {
-      state.isPaused = true
-      state.events.pause()
-    },
-    resume: flow,
-    cancel() {
-      if (state.phase === 'open') {
-        state.call.log.note({ code: 'client_disconnected' })
-        state.phase = 'over'
-        leave(state)
-      }
-      state.phase = 'over'
-      state.clock.clearTimeout(state.timer)
-      state.call.log.end()
-    },
+
+  /** Ends the text, and the log entry, which has the status once the adapter reads. */
+  #close(): void {
+    this.#call.log.end()
+    this.#sink?.end()
+  }
+
+  /** Writes an error after the status was sent, using the encoder. Since the encoder itself may have failed, the source is cancelled too. */
+  fail(thrown: unknown): void {
+    if (this.#isOver) return
+    this.#reply.fail?.(isGatewayError(thrown) ? thrown.code : 'internal_error')
+    if (this.#opening) {
+      this.#isOver = true
+      this.#clock.clearTimeout(this.#timer)
+      this.#leave()
+      this.#opening.reject(thrown)
+      return
+    }
+    const error = asGatewayError(thrown, this.#call)
+    this.#call.log.note({ code: error.code })
+    this.#leave()
+    try {
+      const events = failedEvents(error, this.#isCommitted ? undefined : this.#reply)
+      this.#write(this.#formatFrames(this.#encoder.write(events)))
+    } catch (again) {
+      asGatewayError(again, this.#call)
+    }
+    this.end()
+  }
+
+  /** Cancels the source. A runtime may freeze after the reply, so the remaining work is passed to `waitUntil`. */
+  #leave(): void {
+    const { context, gateway, requestId } = this.#call
+    this.#releaseBody?.()
+    this.#events.cancel()
+    const leaving = this.#reply.leave().catch(() => {})
+    handOver(context?.waitUntil, leaving, { requestId, logger: gateway.logger })
+  }
+
+  read(sink: Sink<string>): void {
+    this.#sink = sink
+    const ready = this.#ready
+    this.#ready = ''
+    if (ready !== '') sink.next(ready)
+    if (this.#isOver) this.#close()
+    else if (!this.#isPaused) this.#events.resume()
+  }
+
+  pause(): void {
+    this.#isPaused = true
+    this.#events.pause()
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    if (this.#sink) this.#events.resume()
+  }
+
+  cancel(): void {
+    this.#sink = undefined
+    this.#clock.clearTimeout(this.#timer)
+    if (!this.#isOver) {
+      this.#isOver = true
+      this.#call.log.note({ code: 'client_disconnected' })
+      this.#leave()
+    }
+    this.#call.log.end()
   }
 }
 

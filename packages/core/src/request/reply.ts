@@ -3,10 +3,9 @@ import { startFold, unfold } from '@signalbox/dialects/protocol'
 import type { Caller } from '../access/caller.ts'
 import { type Cancellation, createCancellation } from '../runtime/cancellation.ts'
 import type { ClaimMemory, Clock } from '../runtime/ports.ts'
-import { iteratorOf } from '../runtime/source.ts'
+import { iteratorOf, sourceOf } from '../runtime/source.ts'
 import { allFailed } from '../upstream/error-message.ts'
-import type { EventBatch } from '../upstream/event-batches.ts'
-import { sourceOfBatches } from '../upstream/event-batches.ts'
+import { batchesOf, type EventBatch } from '../upstream/event-batches.ts'
 import type { EarlyAdmission } from './admission/early-admission.ts'
 import type { ResponseStream } from './response/response-stream.ts'
 
@@ -90,7 +89,7 @@ export interface ReplyParts {
   readonly metadata: () => ResponseMetadata
   readonly kept?: Reply['kept']
   readonly cancellation: Cancellation
-  readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>
+  readonly clock: Pick<Clock, 'setTimeout'>
 }
 
 /** The rejection of `opened` is handled elsewhere. */
@@ -165,7 +164,7 @@ function eventsOf(opened: Promise<OpenedReply>, { cancellation, clock }: Pick<Re
       opened.then(
         reply => {
           if (isCancelled) return
-          source = 'stream' in reply ? reply.stream : sourceOfBatches(unfold(reply.response), clock)
+          source = 'stream' in reply ? reply.stream : sourceOf(batchesOf(unfold(reply.response), clock))
           if (isPaused) source.pause()
           source.read(sink)
         },

@@ -9,8 +9,8 @@ import { createMeter, type Meter, type MeteredAnswer, meteredAnswer, meterRespon
 import type { UsageDrains } from '../metering/usage-drains.ts'
 import type { CallFacts, Clock } from '../runtime/ports.ts'
 import { runSteps, type Step, wait } from '../runtime/steps.ts'
+import type { AnswerStream } from '../upstream/answer-stream.ts'
 import type { CommittedCall } from '../upstream/call.ts'
-import type { AnswerStream } from '../upstream/stream-context.ts'
 import { type AdmitPorts, admit } from './admission/admit.ts'
 import { createJournal, type JournalProgress, type LiveJournal } from './admission/journal.ts'
 import { isOwnRateLimit } from './admission/rate-limits.ts'
@@ -22,7 +22,7 @@ import type { Carried } from './reasoning-state/open-state.ts'
 import { type CallOptions, leaveReply, type OpenedReply, type Reply, replyOf } from './reply.ts'
 import { endLease, type LifetimePorts, releaseRequest, startLease, type TrackedRequest, trackRequest } from './request-lifetime.ts'
 import { type PipelinePorts, type ResponsePipeline, responsePipeline } from './response/response-pipeline.ts'
-import { type ResponseStream, responseStream } from './response/response-stream.ts'
+import { ResponseStream } from './response/response-stream.ts'
 import { createResponseMetadata, type MetadataFacts } from './response-metadata.ts'
 import { withUsageWarning } from './settlement/charge.ts'
 import { progressOf } from './settlement/journaled-progress.ts'
@@ -258,7 +258,7 @@ interface OpenAnswer {
 function openStream(ports: RequestPorts, state: RequestState, { admitted, pipeline, meter, answer }: OpenAnswer): ResponseStream {
   const settle = (seen: MeteredAnswer): Awaitable<Usage> => runSteps(usageOf(settleAnswer(ports, state, { admitted, pipeline, seen })))
   const running = runningLimitOf(answer, admitted)
-  const stream = responseStream(answer, { pipeline: pipeline.batch, meter, running, drains: ports.drains, settle })
+  const stream = new ResponseStream(answer, { pipeline: pipeline.batch, meter, running, drains: ports.drains, settle })
   const { cancellation } = state.following
   // If the client disconnects, the response is settled even without a reader. If the gateway closes, the caller is still there and reads
   // the end of the response itself.
@@ -295,7 +295,7 @@ function* usageOf(settling: Step<Settled>): Step<Usage> {
 }
 
 function runningLimitOf(stream: AnswerStream, { committed, request, allowance, inputTokens }: CommittedRequest) {
-  return runningLimit({ allowance, price: requestPrice(committed.candidate, request), inputTokens, stop: stream.stop })
+  return runningLimit({ allowance, price: requestPrice(committed.candidate, request), inputTokens, stop: why => stream.stop(why) })
 }
 
 const withUsage = (response: InferenceResponse, usage: Usage): InferenceResponse =>

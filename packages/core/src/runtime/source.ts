@@ -3,58 +3,43 @@ import { promised } from '@signalbox/storage/awaitable'
 
 /** Turns an async iterator into a source. The next value is requested once the previous one was pushed and the source is not paused. */
 export function sourceOf<T>(iterator: AsyncIterator<T, undefined>): Source<T> {
-  let sink: Sink<T> | undefined
   let isPaused = false
-  let isAsking = false
-  let isOver = false
-  /** A value that arrived while the source was paused. */
-  let held: IteratorResult<T, undefined> | undefined
-  const ask = (): void => {
-    if (isAsking || isPaused || isOver || sink === undefined) return
-    isAsking = true
+  let isCancelled = false
+  let wake = (): void => {}
+  const resumed = async (): Promise<void> => {
+    while (isPaused)
+      await new Promise<void>(resolve => {
+        wake = resolve
+      })
+  }
+  const push = async (sink: Sink<T>): Promise<void> => {
     try {
-      iterator.next().then(take, broken)
+      for (;;) {
+        if (isPaused) await resumed()
+        if (isCancelled) return
+        const step = await iterator.next()
+        if (isPaused) await resumed()
+        if (isCancelled) return
+        if (step.done) break
+        sink.next(step.value)
+      }
     } catch (error) {
-      broken(error)
-    }
-  }
-  const take = (step: IteratorResult<T, undefined>): void => {
-    isAsking = false
-    if (isOver) return
-    if (isPaused) {
-      held = step
+      if (!isCancelled) sink.fail(error)
       return
     }
-    if (step.done) {
-      isOver = true
-      sink?.end()
-      return
-    }
-    sink?.next(step.value)
-    ask()
-  }
-  const broken = (error: unknown): void => {
-    if (isOver) return
-    isOver = true
-    sink?.fail(error)
+    sink.end()
   }
   return {
-    read(reader) {
-      sink = reader
-      ask()
-    },
+    read: sink => void push(sink),
     pause: () => {
       isPaused = true
     },
     resume: () => {
       isPaused = false
-      const step = held
-      held = undefined
-      if (step) take(step)
-      else ask()
+      wake()
     },
     cancel: () => {
-      isOver = true
+      isCancelled = true
       // An error while closing the iterator is ignored: the source is cancelled anyway.
       void promised(() => iterator.return?.()).catch(() => {})
     },
@@ -134,35 +119,24 @@ function guardSource<T>(source: Source<T>): Source<T> {
       // The source is abandoned anyway.
     }
   }
-  const broken = (error: unknown): void => {
-    const reader = sink
-    cancel()
-    // Deferred, because the reader itself may be the caller.
-    queueMicrotask(() => reader?.fail(error))
+  const call = (verb: 'read' | 'pause' | 'resume'): void => {
+    try {
+      if (verb !== 'read') source[verb]()
+      else if (sink) source.read(sink)
+    } catch (error) {
+      const reader = sink
+      cancel()
+      // Deferred, because the reader itself may be the caller.
+      queueMicrotask(() => reader?.fail(error))
+    }
   }
   return {
     read(reader) {
       sink = reader
-      try {
-        source.read(reader)
-      } catch (error) {
-        broken(error)
-      }
+      call('read')
     },
-    pause() {
-      try {
-        source.pause()
-      } catch (error) {
-        broken(error)
-      }
-    },
-    resume() {
-      try {
-        source.resume()
-      } catch (error) {
-        broken(error)
-      }
-    },
+    pause: () => call('pause'),
+    resume: () => call('resume'),
     cancel,
   }
 }

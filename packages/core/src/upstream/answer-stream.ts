@@ -1,280 +1,355 @@
-import type { Sink } from '@signalbox/dialects/protocol'
+import type { EventDecoder, Failure, Sink, Source } from '@signalbox/dialects/protocol'
 import { answerLimits, closingEvents, hasEnd, isContent } from '@signalbox/dialects/protocol'
-import { isReading, noteContent, readerPaused, readerResumed, setBlocked, startStream, stopTimer } from './answer-timer.ts'
-import { type StopReason, stopFailure } from './connection.ts'
+import type { Candidate } from '../routing/plan.ts'
+import type { Logger } from '../runtime/ports.ts'
+import {
+  type AnswerTimer,
+  isReading,
+  noteContent,
+  readerPaused,
+  readerResumed,
+  setBlocked,
+  startStream,
+  stopTimer,
+  type TimeOver,
+} from './answer-timer.ts'
+import { type Connection, type StopReason, stopFailure } from './connection.ts'
 import { messageInStream } from './error-message.ts'
-import { cutAtItemLimit, type EventBatch, firstBatch, isBeyondItemLimit, maxBatchEvents } from './event-batches.ts'
+import { cutAtItemLimit, type EventBatch, isBeyondItemLimit, maxBatchEvents } from './event-batches.ts'
 import { failureWithoutSecret } from './failure-without-secret.ts'
-import type { StreamRead } from './frame-format.ts'
+import type { FrameFormat, StreamRead } from './frame-format.ts'
 import { logFailure } from './log-failure.ts'
-import { type ConnectionState, countReadAfterEnd, readToEnd, releaseConnection } from './read-to-end.ts'
-import type { AnswerStream, StreamContext, StreamParts, StreamReader } from './stream-context.ts'
+import { closeLater, maxReadsAfterEnd, type PendingClose } from './read-to-end.ts'
 
-interface AnswerState<Read extends StreamRead> extends StreamParts<Read>, Omit<StreamContext, 'onContent' | 'onFailure'>, ConnectionState {
-  readonly source: StreamParts<Read>['source']
-  /** Undefined once the stream is open, so that it does not keep its attempt. */
-  onContent: StreamContext['onContent'] | undefined
-  onFailure: StreamContext['onFailure'] | undefined
-  /** Bytes read so far, and their limit. */
-  bytes: number
-  maxBytes: number
-  /** Batches that wait for the reader. */
-  held: EventBatch[]
-  heldEvents: number
-  reader: Sink<EventBatch> | undefined
-  isPaused: boolean
-  isBlocked: boolean
-  /** Timer that delivers the next part of a large batch. */
-  turn: unknown
-  stopped: StopReason | 'idle' | undefined
+/** A provider's stream as batches of events: one batch for each read of bytes or frames. The last one ends with `finished`. */
+export interface AnswerStream extends Source<EventBatch> {
+  /** Tracks the reader's pauses. */
+  readonly timer: AnswerTimer
+  /**
+   * Delivers nothing until the work is done, which does not count as a pause of the reader. Of several works the latest counts. An end by
+   * `stop` is delivered at once.
+   */
+  hold(work: Promise<unknown>): void
+  /** Closes the connection and ends the response with this reason. */
+  stop(why: StopReason): void
+  /** Cancels, and returns the events that close the decoder's open items. */
+  close(): EventBatch
+}
+
+/** What a stream is read from and decoded with, and the limits of the call that it belongs to. */
+export interface StreamParts<Read extends StreamRead> {
+  readonly source: Pick<Source<Read>, 'pause' | 'resume' | 'cancel'>
+  readonly format: FrameFormat<Read>
+  readonly decoder: EventDecoder
+  readonly connection: Connection
+  readonly timer: AnswerTimer
+  readonly candidate: Candidate
+  readonly logger: Logger
+  /** Whether the whole response is held until its end. */
+  readonly isWhole: boolean
+  readonly idleMs: number
+  /** Monotonic milliseconds. */
+  readonly deadlineAt: number
+}
+
+/** One of both is called, once. */
+export interface StreamHandlers {
+  /** Called at the first content, or at the end of a response without content. */
+  readonly onContent: (stream: AnswerStream) => void
+  /** Called if the stream failed before any content, so that another provider may be tried. */
+  readonly onFailure: (failure: Failure) => void
 }
 
 /** Maximum number of events held before the first content; a longer preamble is treated as content. */
 const maxHeldEvents = 10_000
 
-/** Reads a provider's stream. Calls `onContent` or `onFailure` once; the stream passed to `onContent` holds what was read so far. */
-export function readStream<Read extends StreamRead>(
-  { source, format, decoder }: StreamParts<Read>,
-  context: StreamContext,
-): StreamReader<Read> {
-  const { connection, timer, candidate, logger, isWhole, idleMs, deadlineAt, onContent, onFailure } = context
-  const state: AnswerState<Read> = {
-    source,
-    format,
-    decoder,
-    connection,
-    timer,
-    candidate,
-    logger,
-    isWhole,
-    idleMs,
-    deadlineAt,
-    onContent,
-    onFailure,
-    bytes: 0,
-    maxBytes: isWhole ? answerLimits.gatheredBytes : answerLimits.heldBytes,
-    held: [],
-    heldEvents: 0,
-    phase: 'opening',
-    reader: undefined,
-    isPaused: false,
-    isBlocked: false,
-    turn: undefined,
-    stopped: undefined,
-    readsAfterEnd: 0,
-  }
-  return streamReaderOf(state)
-}
+/**
+ * Reads a provider's stream: what arrives is pushed into it, decoded, and held until the first content. From then on it is delivered to one
+ * reader, unless the reader has paused it, the gateway waits for something, or a large batch is being delivered in parts.
+ */
+export class ProviderStream<Read extends StreamRead> implements AnswerStream, Sink<Read> {
+  readonly timer: AnswerTimer
+  readonly #parts: StreamParts<Read>
+  /** Undefined once the stream is open, so that it does not keep its attempt. */
+  #handlers: StreamHandlers | undefined
+  /** `opening`: no content yet. `ending`: the last event has arrived, and the connection is read to its end. */
+  #phase: 'opening' | 'open' | 'ending' | 'over' = 'opening'
+  /** Bytes read so far, and their limit. */
+  #bytes = 0
+  #maxBytes: number
+  #reader: Sink<EventBatch> | undefined
+  #isPaused = false
+  /** What the gateway waits for. */
+  #work: Promise<unknown> | undefined
+  /** Timer that delivers the next part of a large batch. */
+  #turn: unknown
+  /** Batches that wait for the reader. */
+  #held: EventBatch[] = []
+  /** Events held before the first content. */
+  #heldEvents = 0
+  #stopped: StopReason | 'idle' | undefined
+  #stopFollowing: (() => void) | undefined
+  #readsAfterEnd = 0
+  #pendingClose: PendingClose | undefined
 
-const streamReaderOf = <Read extends StreamRead>(state: AnswerState<Read>): StreamReader<Read> => ({
-  next(read) {
-    if (state.phase === 'ending') countReadAfterEnd(state)
-    if (state.phase === 'ending' || state.phase === 'over') return
+  constructor(parts: StreamParts<Read>, handlers: StreamHandlers) {
+    this.timer = parts.timer
+    this.#parts = parts
+    this.#handlers = handlers
+    this.#maxBytes = parts.isWhole ? answerLimits.gatheredBytes : answerLimits.heldBytes
+  }
+
+  next(read: Read): void {
+    if (this.#phase === 'ending') {
+      this.#readsAfterEnd += 1
+      if (this.#readsAfterEnd >= maxReadsAfterEnd) this.closeAfterEnd()
+    }
+    if (this.#phase === 'ending' || this.#phase === 'over') return
+    const { decoder, format } = this.#parts
     let batch: EventBatch | undefined
     try {
-      if ('byteLength' in read) state.bytes += read.byteLength
-      if (state.bytes <= state.maxBytes) batch = state.decoder.read(state.format.push(read))
+      if ('byteLength' in read) this.#bytes += read.byteLength
+      if (this.#bytes <= this.#maxBytes) batch = decoder.read(format.push(read))
     } catch {
       // The frame is too long or broken, or a provider in this process gave something else.
     }
-    if (batch) takeEvents(state, batch)
-    else breakOff(state)
-  },
-  end: () => sourceEnded(state),
-  fail: () => sourceBroken(state),
-  stopForTime(why) {
+    if (batch) this.#take(batch)
+    else this.#breakOff()
+  }
+
+  end(): void {
+    if (this.#isComplete()) return
+    const { decoder, format } = this.#parts
+    let rest: EventBatch
+    try {
+      rest = decoder.read(format.end())
+      if (!hasEnd(rest)) rest = [...rest, ...this.#closingEvents()]
+    } catch {
+      rest = this.#closingEvents()
+    }
+    this.#take(rest)
+    this.#release()
+  }
+
+  fail(): void {
+    if (!this.#isComplete()) this.#breakOff()
+  }
+
+  /** Releases the connection of a complete response. A reset after the last event is harmless. */
+  #isComplete(): boolean {
+    if (this.#phase === 'ending') this.#release()
+    return this.#phase === 'over'
+  }
+
+  /** Ends the response where it cannot be read any further. */
+  #breakOff(): void {
+    this.#parts.connection.close()
+    this.#take(this.#closingEvents())
+  }
+
+  #closingEvents(): EventBatch {
+    return closingEvents(() => this.#parts.decoder.end())
+  }
+
+  #take(read: EventBatch): void {
+    if (read.length === 0) return
+    let batch = read
+    if (read.some(isBeyondItemLimit)) {
+      this.#parts.connection.close()
+      batch = cutAtItemLimit([...read, ...this.#closingEvents()])
+    }
+    if (this.#phase === 'opening') this.#openWith(batch)
+    else {
+      noteContent(this.timer)
+      const isFlowing = this.#reader && !this.#isPaused && !this.#work && this.#held.length === 0
+      if (isFlowing && batch.length <= maxBatchEvents) this.#deliver(batch)
+      else {
+        this.#held.push(batch)
+        this.#flush()
+      }
+    }
+    if (batch.at(-1)?.type === 'finished') this.#readToEnd()
+  }
+
+  /** Holds events back until the first content: until then nothing has reached the client, and another provider may be tried. */
+  #openWith(batch: EventBatch): void {
+    const { source, connection, isWhole } = this.#parts
+    const last = batch.at(-1)
+    const isFinished = last?.type === 'finished'
+    const hasContent = batch.some(isContent)
+    if (isFinished && last.outcome.status === 'failed' && (isWhole || !hasContent)) {
+      const handlers = this.#handlers
+      this.drop()
+      handlers?.onFailure(last.outcome.error)
+      return
+    }
+    this.#held.push(batch)
+    this.#heldEvents += batch.length
+    if (!isFinished && (isWhole || (this.#heldEvents <= maxHeldEvents && !hasContent))) return
+    this.#phase = 'open'
+    if (!isWhole) {
+      source.pause()
+      // From now on events are delivered instead of being held in memory.
+      this.#maxBytes = answerLimits.streamedBytes
+      connection.outlivesClient = true
+      startStream(this.timer, this.#parts)
+    }
+    const handlers = this.#handlers
+    this.#handlers = undefined
+    this.#stopFollowing = connection.cancellation.onCancel(() => {
+      if (connection.cancellation.reason !== 'client_left') this.#stop(undefined)
+    })
+    handlers?.onContent(this)
+  }
+
+  read(reader: Sink<EventBatch>): void {
+    this.#reader = reader
+    if (!this.#isPaused) this.resume()
+  }
+
+  pause(): void {
+    this.#isPaused = true
+    readerPaused(this.timer)
+    this.#parts.source.pause()
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    readerResumed(this.timer)
+    this.#flow()
+  }
+
+  hold(work: Promise<unknown>): void {
+    this.#work = work
+    setBlocked(this.timer, true)
+    this.#parts.source.pause()
+    const done = (): void => {
+      if (this.#work !== work) return
+      this.#work = undefined
+      setBlocked(this.timer, false)
+      this.#flow()
+    }
+    work.then(done, done)
+  }
+
+  #flow(): void {
+    this.#flush()
+    const isFlowing = this.#reader && !this.#isPaused && !this.#work && this.#turn === undefined
+    if (isFlowing && this.#phase !== 'over') this.#parts.source.resume()
+  }
+
+  /** Delivers held batches. Many events are spread over turns of the event loop, so that other requests are served in between. */
+  #flush(): void {
+    if (!this.#reader || this.#isPaused || this.#work || this.#turn !== undefined || this.#held.length === 0) return
+    const [first = []] = this.#held
+    const batch = this.#held.length === 1 ? first : this.#held.flat()
+    if (batch.length <= maxBatchEvents) {
+      this.#held = []
+      this.#deliver(batch)
+      return
+    }
+    this.#held = [batch.slice(maxBatchEvents)]
+    this.#deliver(batch.slice(0, maxBatchEvents))
+    if (this.#held.length === 0) return
+    this.#parts.source.pause()
+    this.#turn = this.timer.clock.setTimeout(() => {
+      this.#turn = undefined
+      this.#flow()
+    }, 0)
+  }
+
+  /** Hands a batch to the reader; a failure is worded for the client. */
+  #deliver(batch: EventBatch): void {
+    const reader = this.#reader
+    const last = batch.at(-1)
+    const time = this.timer.stream?.heardAt
+    if (last?.type !== 'finished') {
+      reader?.next(batch, time)
+      return
+    }
+    stopTimer(this.timer)
+    if (last.outcome.status !== 'failed') reader?.next(batch, time)
+    else {
+      const { connection, candidate, logger, idleMs } = this.#parts
+      const stopped = stopFailure({ connection, stopped: this.#stopped, idleMs })
+      const failure = stopped ?? failureWithoutSecret(last.outcome.error, candidate.credential)
+      logFailure(logger, candidate, failure)
+      const error = messageInStream({ ...failure, provider: candidate.provider.id })
+      reader?.next([...batch.slice(0, -1), { ...last, outcome: { status: 'failed', error } }])
+    }
+    reader?.end()
+  }
+
+  cancel(): void {
+    this.#reader = undefined
+    this.#held = []
+    this.timer.clock.clearTimeout(this.#turn)
+    stopTimer(this.timer)
+    this.#stopFollowing?.()
+    if (this.#phase === 'over' || this.#phase === 'ending') return
+    this.#parts.connection.close()
+    this.drop()
+  }
+
+  close(): EventBatch {
+    this.cancel()
+    return this.#closingEvents()
+  }
+
+  /** Ignores everything that follows, because the attempt has failed. */
+  drop(): void {
+    this.#phase = 'over'
+    this.#parts.source.cancel()
+  }
+
+  stop(why: StopReason): void {
+    this.#stop(why)
+  }
+
+  /** Ends a stream whose silence or deadline is over. */
+  stopForTime(why: TimeOver): void {
     if (why === 'timed_out') return
     // The reader is paused at the deadline and will not read the rest: this is settled like a disconnected client.
-    if (!isReading(state.timer)) state.connection.cancellation.cancel('client_left')
-    stop(state, why)
-  },
-  drop() {
-    state.phase = 'over'
-    state.source.cancel()
-  },
-})
-
-/** Ends the response where it cannot be read any further. */
-function breakOff<Read extends StreamRead>(state: AnswerState<Read>): void {
-  state.connection.close()
-  takeEvents(state, endOf(state))
-}
-
-/** Releases the connection of a complete response. A reset after the last event is harmless. */
-function isStreamOver<Read extends StreamRead>(state: AnswerState<Read>): boolean {
-  if (state.phase === 'ending') releaseConnection(state)
-  return state.phase === 'over'
-}
-
-function sourceEnded<Read extends StreamRead>(state: AnswerState<Read>): void {
-  if (isStreamOver(state)) return
-  let rest: EventBatch
-  try {
-    rest = state.decoder.read(state.format.end())
-    if (!hasEnd(rest)) rest = [...rest, ...endOf(state)]
-  } catch {
-    rest = endOf(state)
+    if (!isReading(this.timer)) this.#parts.connection.cancellation.cancel('client_left')
+    this.#stop(why)
   }
-  takeEvents(state, rest)
-  releaseConnection(state)
-}
 
-function sourceBroken<Read extends StreamRead>(state: AnswerState<Read>): void {
-  if (!isStreamOver(state)) breakOff(state)
-}
-
-const endOf = <Read extends StreamRead>({ decoder }: AnswerState<Read>): EventBatch => closingEvents(() => decoder.end())
-
-/** Ends the response here. */
-function stop<Read extends StreamRead>(state: AnswerState<Read>, why: AnswerState<Read>['stopped']): void {
-  if (state.phase === 'over' || state.phase === 'ending') return
-  state.stopped ??= why
-  state.isBlocked = false
-  state.connection.close()
-  state.source.cancel()
-  takeEvents(state, endOf(state))
-}
-
-function takeEvents<Read extends StreamRead>(state: AnswerState<Read>, read: EventBatch): void {
-  if (read.length === 0) return
-  const isTooLong = read.some(isBeyondItemLimit)
-  if (isTooLong) state.connection.close()
-  const batch = isTooLong ? cutAtItemLimit([...read, ...endOf(state)]) : read
-  if (state.phase === 'opening') openStream(state, batch)
-  else push(state, batch)
-  if (batch.at(-1)?.type === 'finished') readToEnd(state)
-}
-
-/** Holds events back until the first content: until then nothing has reached the client, and another provider may be tried. */
-function openStream<Read extends StreamRead>(state: AnswerState<Read>, batch: EventBatch): void {
-  const last = batch.at(-1)
-  if (last?.type === 'finished' && last.outcome.status === 'failed' && (state.isWhole || !batch.some(isContent))) {
-    state.phase = 'over'
-    state.source.cancel()
-    state.onFailure?.(last.outcome.error)
-    return
+  /** Ends the response here. */
+  #stop(why: StopReason | 'idle' | undefined): void {
+    if (this.#phase === 'over' || this.#phase === 'ending') return
+    this.#stopped ??= why
+    this.#work = undefined
+    this.#parts.connection.close()
+    this.#parts.source.cancel()
+    this.#take(this.#closingEvents())
   }
-  holdBack(state, batch)
-  if (last?.type !== 'finished' && (state.isWhole || (state.heldEvents <= maxHeldEvents && !batch.some(isContent)))) return
-  state.phase = 'open'
-  if (!state.isWhole) {
-    state.source.pause()
-    // From now on events are delivered instead of being held in memory.
-    state.maxBytes = answerLimits.streamedBytes
-    state.connection.outlivesClient = true
-    startStream(state.timer, state)
+
+  /**
+   * After the last event the connection is read to its end, because only then can it be reused. If the provider keeps sending or keeps it
+   * open, it is closed.
+   */
+  #readToEnd(): void {
+    if (this.#phase === 'over') return
+    this.#phase = 'ending'
+    this.#parts.source.resume()
+    // The end usually arrives with the last event, before this runs.
+    queueMicrotask(() => {
+      if (this.#phase === 'ending') this.#pendingClose = closeLater(this, this.timer)
+    })
   }
-  const { onContent } = state
-  state.onContent = undefined
-  state.onFailure = undefined
-  onContent?.(streamOf(state))
-}
 
-function holdBack<Read extends StreamRead>(state: AnswerState<Read>, batch: EventBatch): void {
-  state.held.push(batch)
-  state.heldEvents += batch.length
-}
-
-function push<Read extends StreamRead>(state: AnswerState<Read>, batch: EventBatch): void {
-  noteContent(state.timer)
-  if (state.reader !== undefined && !state.isPaused && !state.isBlocked && state.held.length === 0 && batch.length <= maxBatchEvents) {
-    deliver(state, state.reader, batch)
-    return
+  /** Closes a connection that is still open after the last event. */
+  closeAfterEnd(): void {
+    if (this.#phase !== 'ending') return
+    this.#phase = 'over'
+    this.#parts.connection.close()
+    this.#parts.source.cancel()
+    this.#release()
   }
-  holdBack(state, batch)
-  flush(state)
-}
 
-/** Delivers held batches. Many events are spread over turns of the event loop, so that other requests are served in between. */
-function flush<Read extends StreamRead>(state: AnswerState<Read>): void {
-  const { held, reader, source, timer } = state
-  if (held.length === 0 || reader === undefined || state.isPaused || state.isBlocked || state.turn !== undefined) return
-  const batch = held.length === 1 && held[0] ? held[0] : held.flat()
-  const part = firstBatch(batch)
-  state.held = part.length < batch.length ? [batch.slice(part.length)] : []
-  deliver(state, reader, part)
-  if (state.held.length === 0) return
-  source.pause()
-  state.turn = timer.clock.setTimeout(() => {
-    state.turn = undefined
-    flow(state)
-  }, 0)
-}
-
-/** Hands a batch to the reader; a failure is worded for the client. */
-function deliver<Read extends StreamRead>(state: AnswerState<Read>, reader: Sink<EventBatch>, batch: EventBatch): void {
-  const last = batch.at(-1)
-  const at = state.timer.stream?.heardAt
-  if (last?.type !== 'finished') {
-    reader.next(batch, at)
-    return
+  #release(): void {
+    this.#phase = 'over'
+    if (this.#pendingClose) this.#pendingClose.stream = undefined
+    this.#parts.connection.release()
   }
-  stopTimer(state.timer)
-  if (last.outcome.status !== 'failed') reader.next(batch, at)
-  else {
-    const { provider, credential } = state.candidate
-    const failure = stopFailure(state) ?? failureWithoutSecret(last.outcome.error, credential)
-    logFailure(state.logger, state.candidate, failure)
-    const error = messageInStream({ ...failure, provider: provider.id })
-    reader.next([...batch.slice(0, -1), { ...last, outcome: { status: 'failed', error } }])
-  }
-  reader.end()
-}
-
-function streamOf<Read extends StreamRead>(state: AnswerState<Read>): AnswerStream {
-  const { connection, timer, source } = state
-  const stopFollowing = connection.cancellation.onCancel(() => {
-    if (connection.cancellation.reason !== 'client_left') stop(state, undefined)
-  })
-  const cancel = (): void => {
-    state.reader = undefined
-    state.held = []
-    timer.clock.clearTimeout(state.turn)
-    stopTimer(timer)
-    stopFollowing()
-    if (state.phase === 'over' || state.phase === 'ending') return
-    state.phase = 'over'
-    connection.close()
-    source.cancel()
-  }
-  return {
-    read(reader) {
-      state.reader = reader
-      if (!state.isPaused) resume(state)
-    },
-    pause() {
-      state.isPaused = true
-      readerPaused(timer)
-      source.pause()
-    },
-    resume: () => resume(state),
-    block() {
-      state.isBlocked = true
-      setBlocked(timer, true)
-      source.pause()
-    },
-    unblock() {
-      state.isBlocked = false
-      setBlocked(timer, false)
-      flow(state)
-    },
-    cancel,
-    close() {
-      cancel()
-      return endOf(state)
-    },
-    timer,
-    stop: why => stop(state, why),
-  }
-}
-
-function resume<Read extends StreamRead>(state: AnswerState<Read>): void {
-  state.isPaused = false
-  readerResumed(state.timer)
-  flow(state)
-}
-
-function flow<Read extends StreamRead>(state: AnswerState<Read>): void {
-  flush(state)
-  if (!state.isPaused && !state.isBlocked && state.turn === undefined && state.phase !== 'over') state.source.resume()
 }

@@ -17,7 +17,7 @@ import { mayOpenStored } from '../routing/offer-facts.ts'
 import type { Candidate } from '../routing/plan.ts'
 import type { Cancellation } from '../runtime/cancellation.ts'
 import type { ClaimMemory, Logger, MediaReader } from '../runtime/ports.ts'
-import { readStream } from './answer-stream.ts'
+import { type AnswerStream, ProviderStream } from './answer-stream.ts'
 import { type AnswerTimer, startTimer, stopTimer, type TimeOver } from './answer-timer.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { withinItemLimit } from './event-batches.ts'
@@ -25,7 +25,6 @@ import { failurePolicies } from './failure-policy.ts'
 import { failureWithoutSecret } from './failure-without-secret.ts'
 import { inlineMedia, kindsToRead } from './inline-media.ts'
 import { type AnswerHandlers, type LargeEncoding, type SendPorts, sendRequest } from './send.ts'
-import type { AnswerStream } from './stream-context.ts'
 
 export interface AttemptLimits {
   /** The request's deadline in monotonic milliseconds. */
@@ -209,9 +208,11 @@ function handlersOf(state: AttemptState, { mapping }: EncodedRequest): AnswerHan
     onBody: body => receiveBody(state, body, mapping),
     onStream: (source, format) => {
       const { connection, timer } = state
-      const reader = readStream(
-        { source, format, decoder: dialect.decodeEvents(mapping) },
+      const stream = new ProviderStream(
         {
+          source,
+          format,
+          decoder: dialect.decodeEvents(mapping),
           connection,
           timer: timer as AnswerTimer,
           candidate: options.candidate,
@@ -219,13 +220,13 @@ function handlersOf(state: AttemptState, { mapping }: EncodedRequest): AnswerHan
           isWhole: options.request.delivery !== 'stream',
           idleMs: options.limits.idleMs,
           deadlineAt: options.limits.deadlineAt,
-          onContent: stream => receiveContent(state, stream),
-          onFailure: failure => failAttempt(state, failure),
         },
+        { onContent: answer => receiveContent(state, answer), onFailure: failure => failAttempt(state, failure) },
       )
-      state.stopForTime = reader.stopForTime
-      state.stopReading = reader.drop
-      return reader
+      // Bound, not wrapped: a function made here would keep the attempt for as long as the stream is open.
+      state.stopForTime = stream.stopForTime.bind(stream)
+      state.stopReading = stream.drop.bind(stream)
+      return stream
     },
     onFailure: failure => failAttempt(state, failure),
     onError: error => providerThrew(state, error),

@@ -1,4 +1,4 @@
-import type { Failure, InferenceEvent, InferenceResponse, Sink, Source } from '@signalbox/dialects/protocol'
+import type { Failure, InferenceEvent, InferenceResponse } from '@signalbox/dialects/protocol'
 import { answerLimits } from '@signalbox/dialects/protocol'
 import type { Clock } from '../runtime/ports.ts'
 
@@ -8,52 +8,12 @@ export const maxBatchEvents = 1_000
 /** Events that arrived together, in order. */
 export type EventBatch = readonly InferenceEvent[]
 
-/** The events from `at` on that are delivered in one turn of the event loop. Returns the batch itself if it is small. */
-export const firstBatch = (events: EventBatch, at = 0): EventBatch =>
-  events.length <= maxBatchEvents ? events : events.slice(at, at + maxBatchEvents)
-
-/** A source of the events of a complete response: at most `maxBatchEvents` per turn, so that other requests are served in between. */
-export function sourceOfBatches(events: EventBatch, clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>): Source<EventBatch> {
-  let sink: Sink<EventBatch> | undefined
-  let isPaused = false
-  let timer: unknown
-  let at = 0
-  const push = (): void => {
-    timer = undefined
-    if (sink === undefined || isPaused) return
-    const part = firstBatch(events, at)
-    at += part.length
-    if (part.length > 0) sink.next(part)
-    if (at < events.length) later()
-    else end()
-  }
-  const later = (): void => {
-    if (!isPaused && sink !== undefined) timer ??= clock.setTimeout(push, 0)
-  }
-  const end = (): void => {
-    if (isPaused) return
-    const reader = sink
-    sink = undefined
-    reader?.end()
-  }
-  return {
-    read(reader) {
-      sink = reader
-      push()
-    },
-    pause: () => {
-      isPaused = true
-    },
-    resume: () => {
-      isPaused = false
-      if (at === 0) push()
-      else if (at < events.length) later()
-      else end()
-    },
-    cancel: () => {
-      sink = undefined
-      clock.clearTimeout(timer)
-    },
+/** The events of a complete response: at most `maxBatchEvents` per turn of the event loop, so that other requests are served in between. */
+export async function* batchesOf(events: EventBatch, clock: Pick<Clock, 'setTimeout'>): AsyncGenerator<EventBatch, undefined> {
+  if (events.length > 0) yield events.length <= maxBatchEvents ? events : events.slice(0, maxBatchEvents)
+  for (let index = maxBatchEvents; index < events.length; index += maxBatchEvents) {
+    await new Promise<void>(resolve => clock.setTimeout(resolve, 0))
+    yield events.slice(index, index + maxBatchEvents)
   }
 }
 

@@ -32,22 +32,21 @@ export function collectText(source: Pick<Source<Uint8Array>, 'cancel'>, limit: n
   let pieces: readonly Uint8Array[] = []
   let joined = 0
   let bytes = 0
-  const isCut = (): boolean => bytes > limit
   return {
     next(piece) {
-      if (isCut()) return
+      if (bytes > limit) return
       pieces = append(pieces, piece)
       bytes += piece.byteLength
       if (pieces.length - joined === piecesAtOnce) {
         pieces = [...pieces.slice(0, joined), joinPieces(pieces.slice(joined))]
         joined += 1
       }
-      if (!isCut()) return
+      if (bytes <= limit) return
       source.cancel()
       done({ text: decodeWhole(pieces), isCut: true })
     },
     end() {
-      if (!isCut()) done({ text: decodeWhole(pieces), isCut: false })
+      if (bytes <= limit) done({ text: decodeWhole(pieces), isCut: false })
     },
     fail,
   }
@@ -63,10 +62,10 @@ function decodeWhole(pieces: readonly Uint8Array[]): string {
 
 function joinPieces(pieces: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(pieces.reduce((bytes, { byteLength }) => bytes + byteLength, 0))
-  let at = 0
+  let offset = 0
   for (const piece of pieces) {
-    whole.set(piece, at)
-    at += piece.byteLength
+    whole.set(piece, offset)
+    offset += piece.byteLength
   }
   return whole
 }
@@ -108,9 +107,9 @@ export function detectShape(readerOf: (shape: AnswerShape) => Sink<Uint8Array>):
     choose = undefined
     reader = chosen
     // A source that still has the functions below calls the same reader.
-    sink.next = chosen.next
-    sink.end = chosen.end
-    sink.fail = chosen.fail
+    sink.next = chosen.next.bind(chosen)
+    sink.end = chosen.end.bind(chosen)
+    sink.fail = chosen.fail.bind(chosen)
     for (const piece of blanks) chosen.next(piece)
     blanks = []
     return chosen

@@ -1,12 +1,14 @@
 import { fakeClock } from '@signalbox/testing'
 import { expect, test } from 'vitest'
 import type { Clock } from '../runtime/ports.ts'
-import { type ConnectionState, countReadAfterEnd, readToEnd, releaseConnection } from './read-to-end.ts'
+import { ProviderStream, type StreamParts } from './answer-stream.ts'
+import { startTimer } from './answer-timer.ts'
 
 /** A stream whose last event was delivered at the given time. */
 function ended(clock: Clock, { closeFails = false } = {}) {
   const log: string[] = []
   const connection = {
+    cancellation: { onCancel: () => () => {} },
     close() {
       log.push('closed')
       if (closeFails) throw new Error('It belongs to another request.')
@@ -14,10 +16,16 @@ function ended(clock: Clock, { closeFails = false } = {}) {
     release: () => void log.push('released'),
   }
   const source = { resume: () => void log.push('resumed'), cancel: () => void log.push('cancelled') }
-  const timer = { clock, stream: { heardAt: clock.monotonic() } }
-  const state = { connection, source, timer, phase: 'open', readsAfterEnd: 0 } as unknown as ConnectionState
-  readToEnd(state)
-  return { state, log }
+  const format = { push: () => [], end: () => [] }
+  const decoder = { read: () => [{ type: 'finished', outcome: { status: 'completed' } }] }
+  const timer = startTimer(clock, { milliseconds: 1, now: clock.monotonic() }, () => {})
+  const parts = { source, format, decoder, connection, timer, isWhole: true } as unknown as StreamParts<Uint8Array>
+  const sink = { next: () => {}, end: () => {}, fail: () => {} }
+  const stream = new ProviderStream(parts, { onContent: answer => answer.read(sink), onFailure: () => {} })
+  stream.next(new Uint8Array())
+  // Resumed by its reader, then to be read to its end.
+  expect(log.splice(0, 1)).toEqual(['resumed'])
+  return { stream, log }
 }
 
 test('a connection that the provider keeps open is closed a second after the last event', async () => {
@@ -32,20 +40,20 @@ test('a connection that the provider keeps open is closed a second after the las
 
 test('a connection that ends is released at once, and is not closed later', async () => {
   const clock = fakeClock()
-  const { state, log } = ended(clock)
+  const { stream, log } = ended(clock)
   await clock.advance(10)
-  releaseConnection(state)
+  stream.end()
   await clock.advance(5_000)
   expect(log).toEqual(['resumed', 'released'])
 })
 
 test('a provider that keeps sending after the last event is closed at its eighth read', async () => {
   const clock = fakeClock()
-  const { state, log } = ended(clock)
+  const { stream, log } = ended(clock)
   await clock.advance(0)
-  for (let reads = 0; reads < 7; reads += 1) countReadAfterEnd(state)
+  for (let reads = 0; reads < 7; reads += 1) stream.next(new Uint8Array())
   expect(log).toEqual(['resumed'])
-  countReadAfterEnd(state)
+  stream.next(new Uint8Array())
   expect(log).toEqual(['resumed', 'closed', 'cancelled', 'released'])
 })
 
@@ -71,7 +79,9 @@ test('a connection that cannot be closed, because its request is over, does not 
   const foreign = ended(clock, { closeFails: true })
   const { log } = ended(clock)
   await clock.advance(1_000)
-  expect([foreign.state.phase, log.includes('closed')]).toEqual(['over', true])
+  expect(log).toContain('closed')
+  foreign.stream.end()
+  expect(foreign.log).toEqual(['resumed', 'closed'])
 })
 
 test('a timer that the runtime dropped with its request is set again by a later stream', async () => {

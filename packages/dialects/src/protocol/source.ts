@@ -8,7 +8,7 @@
 export interface Source<T> {
   /** Starts pushing, possibly before it returns. Called once. */
   read(sink: Sink<T>): void
-  /** Stops pushing until `resume`. */
+  /** Stops pushing until `resume`. A value that is under way may still arrive, and so may the end. */
   pause(): void
   resume(): void
   /** Closes the underlying connection or iterator. */
@@ -17,8 +17,8 @@ export interface Source<T> {
 
 /** The reader of a source. Its functions do not throw. */
 export interface Sink<T> {
-  /** `at`: when the value arrived, in monotonic milliseconds, if that is known. Saves the sink a clock read. */
-  next(value: T, at?: number): void
+  /** `time`: when the value arrived, in monotonic milliseconds, if that is known. Saves the sink a clock read. */
+  next(value: T, time?: number): void
   /** The last call, unless `fail` is called instead. */
   end(): void
   fail(error: unknown): void

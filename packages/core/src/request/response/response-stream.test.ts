@@ -4,10 +4,10 @@ import { fakeClock } from '@signalbox/testing'
 import { describe, expect, test } from 'vitest'
 import { createMeter, type MeteredAnswer } from '../../metering/meter.ts'
 import { createUsageDrains, usageDrainLimits } from '../../metering/usage-drains.ts'
+import type { AnswerStream } from '../../upstream/answer-stream.ts'
 import { startTimer } from '../../upstream/answer-timer.ts'
 import type { EventBatch } from '../../upstream/event-batches.ts'
-import type { AnswerStream } from '../../upstream/stream-context.ts'
-import { type ResponseStreamContext, responseStream } from './response-stream.ts'
+import { ResponseStream, type ResponseStreamContext } from './response-stream.ts'
 
 const delta = (text: string): InferenceEvent => ({ type: 'delta', index: 0, delta: { kind: 'text', part: 0, text } })
 const usage: Usage = {
@@ -27,6 +27,7 @@ const gone = [{ type: 'finished', outcome: { status: 'failed', error: { kind: 'c
 function pushedAnswer() {
   const waiting: EventBatch[] = []
   const state = { sink: undefined as Sink<EventBatch> | undefined, isPaused: true, isBlocked: false, cancels: 0, isEnding: false }
+  let latest: Promise<unknown> | undefined
   const flush = (): void => {
     while (!state.isPaused && !state.isBlocked && state.cancels === 0 && waiting.length > 0) state.sink?.next(waiting.shift() ?? [])
     if (state.isEnding && !state.isPaused && !state.isBlocked && state.cancels === 0 && waiting.length === 0) {
@@ -50,12 +51,15 @@ function pushedAnswer() {
       state.isPaused = false
       flush()
     },
-    block: () => {
+    hold: work => {
+      latest = work
       state.isBlocked = true
-    },
-    unblock: () => {
-      state.isBlocked = false
-      flush()
+      const done = (): void => {
+        if (latest !== work) return
+        state.isBlocked = false
+        flush()
+      }
+      work.then(done, done)
     },
     cancel,
     timer: startTimer(fakeClock(), { milliseconds: 1, now: 0 }, () => {}),
@@ -73,7 +77,7 @@ function pushedAnswer() {
     state.isEnding = true
     flush()
   }
-  return { source, state, push, end, fail: (error: unknown) => state.sink?.fail(error) }
+  return { source, state, push, end }
 }
 
 /** A client that records what it receives. */
@@ -118,7 +122,7 @@ function open({ pipeline = batch => batch, running, settled = () => usage }: Wan
     return settled(seen)
   }
   const answer = pushedAnswer()
-  const stream = responseStream(answer.source, { pipeline, meter: createMeter(clock), running, drains, settle })
+  const stream = new ResponseStream(answer.source, { pipeline, meter: createMeter(clock), running, drains, settle })
   const { state: client, sink } = noting()
   return { clock, drains, ends, answer, stream, client, sink }
 }
@@ -173,16 +177,6 @@ describe('the end of a response', () => {
     await Promise.all([stream.leave(), stream.leave()])
     stream.cancel()
     expect([ends.length, answer.state.cancels]).toEqual([1, 0])
-  })
-
-  test('is created if the provider sends none, and the delivered part is settled', () => {
-    const { answer, stream, client, sink, ends } = open()
-    stream.read(sink)
-    answer.push([delta('ab')])
-    answer.end()
-    expect([client.ends, client.failures, ends.length]).toEqual([1, [], 1])
-    expect(ends[0]).toMatchObject({ characters: 2 })
-    expect(ends[0]?.outcome).toBeUndefined()
   })
 
   test.each([
@@ -290,14 +284,11 @@ describe('reading on after the client has disconnected', () => {
     expect(ends[0]).toMatchObject({ characters: 2 })
   })
 
-  test('ends when the response ends or fails', async () => {
-    const ended = await leaving()
-    ended.answer.end()
-    const broken = await leaving()
-    broken.answer.fail(new Error('gone'))
+  test('ends when the response fails', async () => {
+    const { answer, ends, state, clock } = await leaving()
+    answer.push([{ type: 'finished', outcome: { status: 'failed', error: { kind: 'unreadable', message: '' } } }])
     await turn()
-    expect([ended.state.isOver, ended.ends.length, ended.clock.pending()]).toEqual([true, 1, 0])
-    expect([broken.state.isOver, broken.ends.length, broken.clock.pending()]).toEqual([true, 1, 0])
+    expect([state.isOver, ends.length, clock.pending()]).toEqual([true, 1, 0])
   })
 
   test('continues even if the client had paused the response', async () => {

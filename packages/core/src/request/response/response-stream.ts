@@ -5,19 +5,9 @@ import type { Awaitable } from '@signalbox/storage'
 import { isPromise } from '@signalbox/storage/awaitable'
 import { type Meter, type MeteredAnswer, meterBatch, meteredAnswer, meterLeft, meterUnfinished } from '../../metering/meter.ts'
 import { type UsageDrains, usageDrainLimits } from '../../metering/usage-drains.ts'
+import type { AnswerStream } from '../../upstream/answer-stream.ts'
 import type { EventBatch } from '../../upstream/event-batches.ts'
-import type { AnswerStream } from '../../upstream/stream-context.ts'
 import type { RunningLimit } from '../settlement/running-cost.ts'
-
-/** The events of a response as the client receives them: processed by the pipeline, metered, and settled before the last one is sent. */
-export interface ResponseStream extends Source<EventBatch> {
-  /**
-   * Call this when the client disconnects: the reader ends at once. Resolves when the response is settled, which may require draining it.
-   */
-  readonly leave: () => Promise<void>
-  /** Whether the response is still being read for its usage after the client disconnected. */
-  readonly isDraining: () => boolean
-}
 
 export interface ResponseStreamContext {
   readonly pipeline: (batch: EventBatch) => Awaitable<EventBatch>
@@ -30,237 +20,182 @@ export interface ResponseStreamContext {
   readonly settle: (seen: MeteredAnswer) => Awaitable<Usage>
 }
 
-interface ResponseState extends ResponseStreamContext {
-  readonly source: AnswerStream
-  sink: Sink<EventBatch> | undefined
-  isPaused: boolean
-  isBegun: boolean
-  /** Whether an asynchronous step is pending. The source is paused meanwhile. */
-  isWaiting: boolean
+/** The events of a response as the client receives them: processed by the pipeline, metered, and settled before the last one is sent. */
+export class ResponseStream implements Source<EventBatch>, Sink<EventBatch> {
+  readonly #answer: AnswerStream
+  readonly #context: ResponseStreamContext
+  #sink: Sink<EventBatch> | undefined
   /** Whether the end was reported to the reader. */
-  isOver: boolean
-  settling: Promise<Usage> | undefined
-  usage: Usage | undefined
-  leaving: Promise<void> | undefined
-  stopDraining: (() => void) | undefined
-}
+  #isOver = false
+  #usage: Awaitable<Usage> | undefined
+  #leaving: Promise<void> | undefined
+  #stopDraining: (() => void) | undefined
 
-export function responseStream(source: AnswerStream, { pipeline, meter, running, drains, settle }: ResponseStreamContext): ResponseStream {
-  const state: ResponseState = {
-    pipeline,
-    meter,
-    running,
-    drains,
-    settle,
-    source,
-    sink: undefined,
-    isPaused: false,
-    isBegun: false,
-    isWaiting: false,
-    isOver: false,
-    settling: undefined,
-    usage: undefined,
-    leaving: undefined,
-    stopDraining: undefined,
+  constructor(answer: AnswerStream, context: ResponseStreamContext) {
+    this.#answer = answer
+    this.#context = context
   }
-  return {
-    read(sink) {
-      state.sink = sink
-      if (state.isOver || state.meter.left) return endEarly(state)
-      state.isBegun = true
-      source.read(readerOf(state))
-    },
-    pause() {
-      state.isPaused = true
-      if (!state.meter.left) source.pause()
-    },
-    resume() {
-      state.isPaused = false
-      resumeSource(state)
-    },
-    cancel() {
-      state.sink = undefined
-      leaveStream(state).catch(() => {})
-    },
-    leave: () => leaveStream(state),
-    isDraining: () => state.meter.left !== undefined && !isSettled(state),
+
+  read(sink: Sink<EventBatch>): void {
+    this.#sink = sink
+    if (this.#isOver || this.#context.meter.left) this.#endEarly()
+    else this.#answer.read(this)
   }
-}
 
-/** The sink may cancel while it handles the event; then its `end` is not called. */
-function endEarly(state: ResponseState): void {
-  state.sink?.next([clientLeft])
-  state.sink?.end()
-}
+  /** Once the client has disconnected, pauses of its reader do not stop the rest. */
+  pause(): void {
+    if (!this.#context.meter.left) this.#answer.pause()
+  }
 
-const readerOf = (state: ResponseState): Sink<EventBatch> => ({
-  next(batch, at) {
-    if (state.meter.left) {
-      observe(state, batch)
+  resume(): void {
+    if (!this.#context.meter.left) this.#answer.resume()
+  }
+
+  cancel(): void {
+    this.#sink = undefined
+    this.leave().catch(() => {})
+  }
+
+  /** Whether the response is still being read for its usage after the client disconnected. */
+  isDraining(): boolean {
+    return this.#context.meter.left !== undefined && this.#usage === undefined
+  }
+
+  next(batch: EventBatch, time?: number): void {
+    if (this.#context.meter.left) this.#observe(batch)
+    else if (!this.#isOver) {
+      try {
+        const shown = this.#context.pipeline(batch)
+        if ('then' in shown) this.#passLater(shown)
+        else this.#pass(shown, time)
+      } catch (error) {
+        this.fail(error)
+      }
+    }
+  }
+
+  /** Does nothing: the last batch ends the response. */
+  end(): void {}
+
+  /** Ends a response after an unexpected error, so that its hold and slots are released. */
+  fail(error: unknown): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#answer.cancel()
+    const fail = (): void => this.#sink?.fail(error)
+    const usage = this.#settle(isGatewayError(error) ? error.code : 'internal_error')
+    if (isPromise(usage)) usage.then(fail, fail)
+    else fail()
+  }
+
+  // A method that creates a function allocates a context at each call, so those that run for each delta create none.
+  #passLater(batch: Promise<EventBatch>): void {
+    this.#hold(batch.then(shown => this.#pass(shown)))
+  }
+
+  #pass(batch: EventBatch, time?: number): void {
+    const { meter, running } = this.#context
+    if (meter.left) {
+      this.#observe(batch)
       return
     }
-    if (state.isOver) return
+    meterBatch(meter, batch)
+    if (meter.finished) {
+      this.#passLast(batch, time)
+      return
+    }
+    if (!this.#isOver) this.#sink?.next(batch, time)
+    if (running === undefined || meter.characters <= running.characters) return
+    const extended = running.passed()
+    if (isPromise(extended)) this.#hold(extended)
+  }
+
+  /** Settles a response whose last events have arrived, before they are sent. */
+  #passLast(batch: EventBatch, time?: number): void {
+    const send = (billed: Usage, now?: number): void => {
+      if (!this.#isOver) this.#sink?.next(withUsage(batch, billed), now)
+      this.#end()
+    }
+    const usage = this.#settle()
+    if (isPromise(usage)) this.#hold(usage.then(billed => send(billed)))
+    else send(usage, time)
+  }
+
+  #hold(work: Promise<unknown>): void {
+    this.#answer.hold(work.catch(error => this.fail(error)))
+  }
+
+  #end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#sink?.end()
+  }
+
+  #settle(errorCode?: string): Awaitable<Usage> {
+    const { settle, meter } = this.#context
     try {
-      const passed = state.pipeline(batch)
-      if ('then' in passed) handOnLater(state, passed)
-      else handOn(state, passed, at)
+      this.#usage ??= settle({ ...meteredAnswer(meter), ...(errorCode !== undefined && { errorCode }) })
     } catch (error) {
-      failUnexpectedly(state, error)
+      const rejected = Promise.reject<Usage>(error)
+      rejected.catch(() => {})
+      this.#usage = rejected
     }
-  },
-  end: () => {
-    // Otherwise the source ended without a `finished` event.
-    if (state.meter.finished !== undefined || state.isWaiting) return
-    if (state.meter.left) state.stopDraining?.()
-    else void abandon(state)
-  },
-  fail: error => {
-    if (state.meter.left) state.stopDraining?.()
-    else failUnexpectedly(state, error)
-  },
-})
-
-const isSettled = ({ usage, settling }: ResponseState): boolean => usage !== undefined || settling !== undefined
-
-// Closures have functions of their own: one in a function that runs for each delta would allocate a context each time.
-const handOnLater = (state: ResponseState, passed: Promise<EventBatch>): void => waitFor(state, passed, batch => handOn(state, batch))
-
-function handOn(state: ResponseState, batch: EventBatch, at?: number): void {
-  if (state.meter.left) {
-    observe(state, batch)
-    return
+    return this.#usage
   }
-  const { meter, running } = state
-  meterBatch(meter, batch)
-  if (meter.finished) {
-    settleLast(state, batch, at)
-    return
+
+  /**
+   * Call this when the client disconnects: the reader ends at once. Resolves when the response is settled, which may require draining it.
+   */
+  leave(): Promise<void> {
+    // The sink cancelled while it handled the disconnect, so `#leaving` is not set yet.
+    if (this.#leaving === undefined && this.#context.meter.left) return Promise.resolve().then(() => this.#leaving)
+    this.#leaving ??= this.#leave()
+    return this.#leaving
   }
-  if (!state.isOver) state.sink?.next(batch, at)
-  if (running === undefined || meter.characters <= running.characters) return
-  const passed = running.passed()
-  if (isPromise(passed)) waitFor(state, passed, () => {})
-}
 
-/** Settles a response whose last events have arrived, before they are sent. */
-function settleLast(state: ResponseState, batch: EventBatch, at?: number): void {
-  const usage = settleOnce(state)
-  if (isPromise(usage)) waitFor(state, usage, each => giveLast(state, withUsage(batch, each)))
-  else giveLast(state, withUsage(batch, usage), at)
-}
+  async #leave(): Promise<void> {
+    const { meter } = this.#context
+    if (this.#usage === undefined) {
+      meterLeft(meter)
+      const wasOver = this.#isOver
+      this.#isOver = true
+      if (!wasOver) this.#endEarly()
+      if (meter.firstContentAt !== undefined) await this.#drain()
+    }
+    // A response that is being settled is complete, and its end is still sent.
+    if (this.#usage === undefined) {
+      meterUnfinished(meter, this.#answer.close())
+      await this.#settle()
+    } else await this.#usage
+  }
 
-/** Holds the source until the promise settles. */
-function waitFor<T>(state: ResponseState, value: Promise<T>, then: (value: T) => void): void {
-  state.isWaiting = true
-  state.source.block()
-  value.then(
-    result => {
-      state.isWaiting = false
-      try {
-        then(result)
-      } catch (error) {
-        failUnexpectedly(state, error)
+  /** The sink may cancel while it handles the event; then its `end` is not called. */
+  #endEarly(): void {
+    this.#sink?.next([clientLeft])
+    this.#sink?.end()
+  }
+
+  /** Reads the rest of the response for the usage at its end. */
+  #drain(): Promise<void> {
+    return new Promise(resolve => {
+      const stop = this.#context.drains.begin(resolve)
+      if (!stop) return resolve()
+      const stopDraining = (): void => {
+        stop()
+        resolve()
       }
-      if (!state.isWaiting) state.source.unblock()
-    },
-    error => {
-      state.isWaiting = false
-      failUnexpectedly(state, error)
-    },
-  )
-}
-
-const isWanted = (state: ResponseState): boolean => (state.meter.left ? !isSettled(state) : !state.isPaused && !state.isOver)
-
-function resumeSource(state: ResponseState): void {
-  if (state.isBegun && isWanted(state)) state.source.resume()
-}
-
-function giveLast(state: ResponseState, batch: EventBatch, at?: number): void {
-  if (state.isOver) return
-  state.sink?.next(batch, at)
-  endResponse(state)
-}
-
-function endResponse(state: ResponseState): void {
-  if (state.isOver) return
-  state.isOver = true
-  state.sink?.end()
-}
-
-/** Ends a response after an unexpected error, so that its hold and slots are released. */
-function failUnexpectedly(state: ResponseState, error: unknown): void {
-  if (state.isOver) return
-  state.isOver = true
-  state.source.cancel()
-  const fail = (): void => state.sink?.fail(error)
-  const usage = settleOnce(state, { errorCode: isGatewayError(error) ? error.code : 'internal_error' })
-  if (isPromise(usage)) usage.then(fail, fail)
-  else fail()
-}
-
-function settleOnce(state: ResponseState, failure?: Pick<MeteredAnswer, 'errorCode'>): Awaitable<Usage> {
-  if (state.usage !== undefined) return state.usage
-  if (state.settling !== undefined) return state.settling
-  try {
-    const settled = state.settle({ ...meteredAnswer(state.meter), ...failure })
-    if (isPromise(settled)) state.settling = settled
-    else state.usage = settled
-    return settled
-  } catch (error) {
-    state.settling = Promise.reject(error)
-    state.settling.catch(() => {})
-    return state.settling
+      this.#stopDraining = stopDraining
+      this.#answer.resume()
+    })
   }
-}
 
-/** Meters events without sending them, after the client disconnected. */
-function observe(state: ResponseState, batch: EventBatch): void {
-  const { meter } = state
-  meterBatch(meter, batch)
-  const isEnough = meter.finished !== undefined || meter.characters - (meter.left?.characters ?? 0) > usageDrainLimits.characters
-  if (isEnough) state.stopDraining?.()
-}
-
-function abandon(state: ResponseState): Awaitable<unknown> {
-  // A response that is being settled is complete, and its end is still sent.
-  if (isSettled(state)) return settleOnce(state)
-  meterUnfinished(state.meter, state.source.close())
-  const usage = settleOnce(state)
-  endResponse(state)
-  return usage
-}
-
-function leaveStream(state: ResponseState): Promise<void> {
-  // The sink cancelled while it handled the disconnect, so `leaving` is not set yet.
-  if (state.leaving === undefined && state.meter.left) return Promise.resolve().then(() => state.leaving)
-  state.leaving ??= leaveOnce(state)
-  return state.leaving
-}
-
-async function leaveOnce(state: ResponseState): Promise<void> {
-  if (!isSettled(state)) {
-    meterLeft(state.meter)
-    const wasOver = state.isOver
-    state.isOver = true
-    if (!wasOver) endEarly(state)
-    if (state.meter.firstContentAt !== undefined) await drain(state)
+  /** Meters events without sending them, after the client disconnected. */
+  #observe(batch: EventBatch): void {
+    const { meter } = this.#context
+    meterBatch(meter, batch)
+    const isEnough = meter.finished !== undefined || meter.characters - (meter.left?.characters ?? 0) > usageDrainLimits.characters
+    if (isEnough) this.#stopDraining?.()
   }
-  await abandon(state)
-}
-
-/** Reads the rest of the response for the usage at its end. */
-function drain(state: ResponseState): Promise<void> {
-  return new Promise(resolve => {
-    const stop = state.drains.begin(resolve)
-    if (!stop) return resolve()
-    const stopDraining = (): void => {
-      stop()
-      resolve()
-    }
-    state.stopDraining = stopDraining
-    resumeSource(state)
-  })
 }
 
 const clientLeft: InferenceEvent = {
