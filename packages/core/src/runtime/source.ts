@@ -119,21 +119,27 @@ function guardSource<T>(source: Source<T>): Source<T> {
       // The source is abandoned anyway.
     }
   }
-  const call = (verb: 'read' | 'pause' | 'resume'): void => {
+  const broken = (error: unknown): void => {
+    const reader = sink
+    cancel()
+    // Deferred, because the reader itself may be the caller.
+    queueMicrotask(() => reader?.fail(error))
+  }
+  const call = (verb: 'pause' | 'resume'): void => {
     try {
-      if (verb !== 'read') source[verb]()
-      else if (sink) source.read(sink)
+      source[verb]()
     } catch (error) {
-      const reader = sink
-      cancel()
-      // Deferred, because the reader itself may be the caller.
-      queueMicrotask(() => reader?.fail(error))
+      broken(error)
     }
   }
   return {
     read(reader) {
       sink = reader
-      call('read')
+      try {
+        source.read(reader)
+      } catch (error) {
+        broken(error)
+      }
     },
     pause: () => call('pause'),
     resume: () => call('resume'),

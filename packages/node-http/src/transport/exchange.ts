@@ -1,7 +1,7 @@
 import type { TransportReply, TransportRequest } from '@signalbox/dialects/protocol'
 import type { Dispatcher } from 'undici'
 import type { Pool, PooledConnection, Pools } from './pool.ts'
-import { createResponseBody, endBody, failBody, pushChunk, type ResponseBody } from './response-body.ts'
+import { ResponseBody } from './response-body.ts'
 import { readAll, skipInterim } from './skip-interim.ts'
 import { isClosedConnection, toTransportError, transportError } from './transport-errors.ts'
 
@@ -112,17 +112,17 @@ const dispatchHandler = (state: ExchangeState): Dispatcher.DispatchHandler => ({
     if (status >= 200) openResponse(state, controller, { status, headers })
   },
   onResponseData(_, chunk) {
-    if (state.body) pushChunk(state.body, chunk)
+    state.body?.push(chunk)
   },
   onResponseEnd() {
     if (!endExchange(state)) return
     state.pool.give(state.connection)
-    if (state.body) endBody(state.body)
+    state.body?.end()
   },
   onResponseError(_, error) {
     if (!dropConnection(state)) return
     if (state.body === undefined) state.callbacks?.refuse(error)
-    else failBody(state.body, toTransportError(error))
+    else state.body.end(toTransportError(error))
   },
 })
 
@@ -147,8 +147,8 @@ function openResponse(state: ExchangeState, controller: Dispatcher.DispatchContr
   controller.rawHeaders = null
   const { callbacks } = state
   state.callbacks = undefined
-  state.body = createResponseBody(controller, () => closeExchange(state))
-  callbacks?.accept({ status, header: headerOf(headers), body: state.body.source })
+  state.body = new ResponseBody(controller, () => closeExchange(state))
+  callbacks?.accept({ status, header: headerOf(headers), body: state.body })
 }
 
 /**
@@ -169,7 +169,7 @@ function abortExchange(state: ExchangeState): void {
   if (control === undefined) callbacks?.refuse(why)
   else control.abort(why)
   if (body === undefined) callbacks?.refuse(why)
-  else failBody(body, why)
+  else body.end(why)
 }
 
 /** Marks the exchange as over; false if it was already. */

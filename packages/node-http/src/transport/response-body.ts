@@ -5,100 +5,84 @@ import type { Dispatcher } from 'undici'
 const highWaterBytes = 65_536
 const noChunks: Uint8Array[] = []
 
-type Ending = 'ended' | { readonly error: Error }
-
 /** The body of one response: the socket pushes bytes in, and the reader receives bytes that arrived together as one batch. */
-export interface ResponseBody {
-  readonly source: Source<Uint8Array>
-  readonly control: Dispatcher.DispatchController
-  /** Flushes the chunks. */
-  readonly flush: () => void
-  chunks: Uint8Array[]
-  bytes: number
-  sink: Sink<Uint8Array> | undefined
-  isPaused: boolean
-  isFlushing: boolean
-  ending: 'none' | Ending
-}
+export class ResponseBody implements Source<Uint8Array> {
+  readonly #control: Dispatcher.DispatchController
+  readonly #leave: () => void
+  #chunks = noChunks
+  #bytes = 0
+  #sink: Sink<Uint8Array> | undefined
+  #isPaused = false
+  #isFlushing = false
+  #ending: 'ended' | { readonly error: Error } | undefined
 
-/** Creates a body. `leave` is called when the reader cancels before the end. */
-export function createResponseBody(control: Dispatcher.DispatchController, leave: () => void): ResponseBody {
-  const source: Source<Uint8Array> = {
-    read(sink) {
-      body.sink = sink
-      flushSoon(body)
-    },
-    pause() {
-      body.isPaused = true
-    },
-    resume() {
-      if (!body.isPaused) return
-      body.isPaused = false
-      flushSoon(body)
-    },
-    cancel() {
-      body.sink = undefined
-      body.chunks = noChunks
-      body.bytes = 0
-      if (body.ending === 'none') leave()
-      body.ending = 'ended'
-    },
+  /** `leave` is called when the reader cancels before the end. */
+  constructor(control: Dispatcher.DispatchController, leave: () => void) {
+    this.#control = control
+    this.#leave = leave
   }
-  const body: ResponseBody = {
-    source,
-    control,
-    flush() {
-      body.isFlushing = false
-      if (body.isPaused) return
-      const { chunks, bytes } = body
-      const [first] = chunks
-      if (first !== undefined) {
-        body.chunks = noChunks
-        body.bytes = 0
-        if (control.paused) control.resume()
-        body.sink?.next(chunks.length === 1 ? first : Buffer.concat(chunks, bytes))
-      }
-      if (!body.isPaused && body.chunks.length === 0 && body.ending !== 'none') endReading(body, body.ending)
-    },
-    chunks: noChunks,
-    bytes: 0,
-    sink: undefined,
-    isPaused: false,
-    isFlushing: false,
-    ending: 'none',
+
+  push(chunk: Uint8Array): void {
+    // A list that is emptied and filled again has room for 17.
+    if (this.#chunks.length === 0) this.#chunks = [chunk]
+    else this.#chunks.push(chunk)
+    this.#bytes += chunk.length
+    if (this.#bytes >= highWaterBytes) this.#control.pause()
+    if (!this.#isPaused) this.#flushSoon()
   }
-  return body
-}
 
-export function pushChunk(body: ResponseBody, chunk: Uint8Array): void {
-  // A list that is emptied and filled again has room for 17.
-  if (body.chunks.length === 0) body.chunks = [chunk]
-  else body.chunks.push(chunk)
-  body.bytes += chunk.length
-  if (body.bytes >= highWaterBytes) body.control.pause()
-  if (!body.isPaused && !body.isFlushing) flushSoon(body)
-}
+  end(error?: Error): void {
+    this.#ending = error ? { error } : 'ended'
+    this.#flushSoon()
+  }
 
-export function endBody(body: ResponseBody): void {
-  body.ending = 'ended'
-  flushSoon(body)
-}
+  read(sink: Sink<Uint8Array>): void {
+    this.#sink = sink
+    this.#flushSoon()
+  }
 
-export function failBody(body: ResponseBody, error: Error): void {
-  body.ending = { error }
-  flushSoon(body)
-}
+  pause(): void {
+    this.#isPaused = true
+  }
 
-/** Flushes in a microtask, after all chunks of one socket read, so that they become one batch. */
-function flushSoon(body: ResponseBody): void {
-  if (body.isFlushing || body.sink === undefined) return
-  body.isFlushing = true
-  queueMicrotask(body.flush)
-}
+  resume(): void {
+    if (!this.#isPaused) return
+    this.#isPaused = false
+    this.#flushSoon()
+  }
 
-function endReading(body: ResponseBody, ending: Ending): void {
-  const { sink } = body
-  body.sink = undefined
-  if (ending === 'ended') sink?.end()
-  else sink?.fail(ending.error)
+  cancel(): void {
+    this.#sink = undefined
+    this.#chunks = noChunks
+    this.#bytes = 0
+    if (this.#ending === undefined) this.#leave()
+    this.#ending = 'ended'
+  }
+
+  /** Flushes in a microtask, after all chunks of one socket read, so that they become one batch. */
+  #flushSoon(): void {
+    if (this.#isFlushing || this.#sink === undefined) return
+    this.#isFlushing = true
+    queueMicrotask(this.#flush)
+  }
+
+  // One function for the life of the response: a method would need another for each read.
+  readonly #flush = (): void => {
+    this.#isFlushing = false
+    if (this.#isPaused) return
+    const chunks = this.#chunks
+    const [first] = chunks
+    if (first !== undefined) {
+      const bytes = this.#bytes
+      this.#chunks = noChunks
+      this.#bytes = 0
+      if (this.#control.paused) this.#control.resume()
+      this.#sink?.next(chunks.length === 1 ? first : Buffer.concat(chunks, bytes))
+    }
+    if (this.#isPaused || this.#chunks.length > 0 || this.#ending === undefined) return
+    const sink = this.#sink
+    this.#sink = undefined
+    if (this.#ending === 'ended') sink?.end()
+    else sink?.fail(this.#ending.error)
+  }
 }
