@@ -10,12 +10,13 @@ import type { UsageDrains } from '../metering/usage-drains.ts'
 import type { CallFacts, Clock } from '../runtime/ports.ts'
 import { runSteps, type Step, wait } from '../runtime/steps.ts'
 import type { AnswerStream } from '../upstream/answer-stream.ts'
-import type { CommittedCall } from '../upstream/call.ts'
+import type { CommittedAttempt } from '../upstream/attempt.ts'
+import type { Timeouts } from '../upstream/limits.ts'
 import { type AdmitPorts, admit } from './admission/admit.ts'
 import { createJournal, type JournalProgress, type LiveJournal } from './admission/journal.ts'
 import { isOwnRateLimit } from './admission/rate-limits.ts'
-import { type AttemptLoopPorts, attemptLoop } from './attempts/attempt-loop.ts'
-import { reportEnd } from './attempts/report-outcome.ts'
+import type { AttemptContext, AttemptEngine } from './attempts/attempt-context.ts'
+import { AttemptLoop } from './attempts/attempt-loop.ts'
 import { type Selection, type SelectionPorts, startSelection } from './attempts/select-offers.ts'
 import { type PreparedRequest, type PreparePorts, prepareRequest } from './prepare-request.ts'
 import type { Carried } from './reasoning-state/open-state.ts'
@@ -34,10 +35,11 @@ export interface RequestPorts
   extends PreparePorts,
     AdmitPorts,
     SelectionPorts,
-    AttemptLoopPorts,
+    AttemptEngine,
     PipelinePorts,
     SettlementPorts,
     LifetimePorts {
+  readonly timeouts: Timeouts
   /** Responses that are read on for their usage after the client disconnected. */
   readonly drains: UsageDrains
 }
@@ -125,6 +127,7 @@ function* answerRequest(ports: RequestPorts, state: RequestState): Step<OpenedRe
       cacheKey,
       journal,
       selection: undefined,
+      attempted: undefined,
       committed: undefined,
     })
   } catch (error) {
@@ -144,8 +147,9 @@ interface AdmittedRequest extends SettlementContext {
   readonly journal: LiveJournal
   /** Of the selection, only what settlement needs: an open stream does not keep the rest. */
   selection: Pick<Selection, 'trace'> | undefined
-  /** The call whose response the client receives. */
-  committed: CommittedCall | undefined
+  attempted: Pick<AttemptContext, 'lastSent'> | undefined
+  /** The attempt whose response the client receives. */
+  committed: CommittedAttempt | undefined
 }
 
 /** Calls providers and returns the response. The request is settled exactly once, however it ends. */
@@ -153,14 +157,12 @@ function* callAndAnswer(ports: RequestPorts, state: RequestState, admitted: Admi
   admitted.journal.progress = progressOfCall(ports.clock, admitted)
   let opened: OpenedReply | Undelivered
   try {
-    admitted.committed = yield* callProviders(ports, state, admitted)
+    admitted.committed = yield* wait(callProviders(ports, state, admitted))
     opened = yield* openAnswer(ports, state, admitted as CommittedRequest)
   } catch (error) {
     const { committed } = admitted
-    if (committed) {
-      reportEnd(ports.router, committed, {})
-      if ('stream' in committed.answer) committed.answer.stream.cancel()
-    }
+    committed?.reportEnd()
+    committed?.cancel()
     endLease(state.following)
     yield* settleUnanswered(ports, admitted, { error, isLeft: state.following.cancellation.reason === 'client_left' })
     throw error
@@ -174,11 +176,11 @@ type Undelivered = NonNullable<Settled['undelivered']>
 
 /** The progress of a request whose response has not begun. */
 const progressOfCall = (clock: Clock, admitted: AdmittedRequest) => (): JournalProgress | undefined => {
-  const { last } = admitted.attempts
-  return last && progressOf(clock, admitted, { candidate: last, characters: 0, reasoningCharacters: 0 })
+  const lastSent = admitted.attempted?.lastSent
+  return lastSent && progressOf(clock, admitted, { candidate: lastSent, characters: 0, reasoningCharacters: 0 })
 }
 
-function callProviders(ports: RequestPorts, state: RequestState, admitted: AdmittedRequest): Step<CommittedCall> {
+function callProviders(ports: RequestPorts, state: RequestState, admitted: AdmittedRequest): Promise<CommittedAttempt> {
   const { facts, request, plan, prepared, bounds, carried, attempts, startedAt, inputTokens, hedge, cacheKey } = admitted
   const { clock, timeouts, limits } = ports
   const { timeout_ms, deadline_ms } = request.routing
@@ -186,31 +188,35 @@ function callProviders(ports: RequestPorts, state: RequestState, admitted: Admit
   const usualMs = request.delivery === 'stream' ? timeouts.firstByteMs : timeouts.wholeMs
   const ceilingMs = timeout_ms ?? usualMs
   const leftMs = deadlineAt - clock.monotonic()
+  const { cancellation } = state.following
+  const context: AttemptContext = {
+    engine: ports,
+    options: state.options,
+    facts,
+    request,
+    plan,
+    bounds,
+    carried,
+    cancellation,
+    deadlineAt,
+    ceilingMs,
+    isCeilingChosen: ceilingMs < usualMs,
+    maxCalls: limits.attempts,
+    startedAt,
+    maxHedgeCost: prepared.maxHedgeCost,
+    policy: prepared.policy,
+    attempts,
+    lastSent: undefined,
+  }
+  admitted.attempted = context
   const selecting = { facts, plan, request, inputTokens, cacheKey, hedge, leftMs, ceilingMs, attempts: limits.attempts }
   const selection = startSelection(ports, selecting)
   const { trace } = selection
   admitted.selection = trace && { trace }
-  return attemptLoop(ports, {
-    facts,
-    request,
-    plan,
-    selection,
-    bounds,
-    carried,
-    cancellation: state.following.cancellation,
-    limits: { deadlineAt, ceilingMs, idleMs: timeouts.idleMs },
-    maxCalls: limits.attempts,
-    isCeilingChosen: ceilingMs < usualMs,
-    startedAt,
-    maxHedgeCost: prepared.maxHedgeCost,
-    policy: prepared.policy,
-    isLarge: state.options.isLarge === true,
-    claimMemory: state.options.claimMemory,
-    attempts,
-  })
+  return new AttemptLoop(context, selection).commit()
 }
 
-type CommittedRequest = AdmittedRequest & { readonly committed: CommittedCall }
+type CommittedRequest = AdmittedRequest & { readonly committed: CommittedAttempt }
 
 function* openAnswer(ports: RequestPorts, state: RequestState, admitted: CommittedRequest): Step<OpenedReply | Undelivered> {
   const { committed, request, plan, bounds, journal, inputTokens: estimatedInput } = admitted
@@ -280,8 +286,8 @@ function* settleAnswer(ports: RequestPorts, state: RequestState, { admitted, pip
   endLease(state.following)
   const isLeft = cancellation.reason === 'client_left'
   try {
-    const warnings = withUsageWarning(pipeline.warnings(), seen)
-    const committed = warnings === admitted.committed.warnings ? admitted.committed : { ...admitted.committed, warnings }
+    const { committed } = admitted
+    committed.warnings = withUsageWarning(pipeline.warnings(), seen)
     const settled = yield* settleAnswered(ports, admitted, { committed, seen, isLeft, failure: cancellation.failure, deliver })
     state.known = { ...state.known, ...settled }
     return settled

@@ -2,9 +2,9 @@ import { bedrockProvider, chatProvider } from '@signalbox/dialects'
 import type { InferenceRequest, JsonObject, Quirks, Sink, Source, Transport } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
 import type { Candidate } from '../routing/plan.ts'
-import { createCancellation } from '../runtime/cancellation.ts'
+import { type Cancellation, createCancellation } from '../runtime/cancellation.ts'
 import type { Clock, MediaReader } from '../runtime/ports.ts'
-import { runAttempt } from './attempt.ts'
+import { Attempt, type SelectedOffer, type UpstreamEngine } from './attempt.ts'
 
 const logger = { info: () => {}, warn: () => {}, error: () => {} }
 
@@ -44,6 +44,35 @@ const picture: InferenceRequest = {
   delivery: 'whole',
 }
 
+interface Call {
+  readonly candidate?: Candidate
+  readonly request?: InferenceRequest
+  readonly cancellation?: Cancellation
+  readonly deadlineAt?: number
+  readonly ceilingMs?: number
+  readonly clock?: Clock
+  readonly media?: MediaReader
+}
+
+/** Makes one attempt, and returns its result with what it reported to the router. */
+async function attempted(transport: Transport, call: Call = {}) {
+  const { candidate = candidateOf(chatProvider), request = picture, cancellation = createCancellation() } = call
+  const { deadlineAt = 60_000, ceilingMs = 500, clock = heldClock(), media } = call
+  const reports: string[] = []
+  const report = (name: string) => () => {
+    reports.push(name)
+    return {}
+  }
+  const router = { startAttempt: report('start'), recordFirstContent: report('content'), abandonAttempt: report('abandon') }
+  const engine = { transport, clock, logger, media, router, timeouts: { idleMs: 1_000 } } as unknown as UpstreamEngine
+  const selected = { candidate, contender: {}, choice: {} } as unknown as SelectedOffer
+  const attempt = new Attempt({ engine, deadlineAt, lastSent: undefined, options: {} }, selected, ceilingMs, cancellation)
+  const failure = await attempt.send(request)
+  return { attempt, failure, accepted: attempt.isAccepted, reports }
+}
+
+const streamed: InferenceRequest = { ...picture, delivery: 'stream' }
+
 const silent: Transport = ({ signal }) =>
   new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error))
@@ -51,23 +80,17 @@ const silent: Transport = ({ signal }) =>
 
 async function outcomeOf(limits: { readonly deadlineAt: number; readonly ceilingMs: number }) {
   const clock = heldClock()
-  const trying = {
-    candidate: candidateOf(chatProvider),
-    request: picture,
-    cancellation: createCancellation(),
-    limits: { ...limits, idleMs: 1_000 },
-  }
-  const trial = runAttempt(trying, { transport: silent, clock, logger })
+  const trial = attempted(silent, { ...limits, clock })
   await new Promise(resolve => setImmediate(resolve))
   clock.fire()
-  return { outcome: await trial, waits: clock.waits }
+  const { failure, accepted } = await trial
+  return { outcome: { failure, accepted }, waits: clock.waits }
 }
 
 test('a provider that is silent for its time limit has timed out', async () => {
   const { outcome, waits } = await outcomeOf({ deadlineAt: 60_000, ceilingMs: 500 })
   expect(waits).toEqual([500])
   expect(outcome).toEqual({
-    ok: false,
     accepted: false,
     failure: { kind: 'timed_out', message: 'No content arrived within 500 ms.', provider: 'p' },
   })
@@ -76,7 +99,7 @@ test('a provider that is silent for its time limit has timed out', async () => {
 test('if the request’s time ends before the provider’s timeout, the deadline has passed', async () => {
   const { outcome, waits } = await outcomeOf({ deadlineAt: 300, ceilingMs: 500 })
   expect(waits).toEqual([300])
-  expect(outcome).toEqual({ ok: false, accepted: false, failure: { kind: 'deadline', message: '', provider: 'p' } })
+  expect(outcome).toEqual({ accepted: false, failure: { kind: 'deadline', message: '', provider: 'p' } })
 })
 
 async function sentWith(
@@ -93,9 +116,7 @@ async function sentWith(
     body = request.body ?? ''
     throw new Error('enough')
   }
-  const limits = { deadlineAt: 60_000, ceilingMs: 1_000, idleMs: 1_000 }
-  const trying = { candidate: candidateOf(dialect, quirks), request: picture, cancellation: createCancellation(), limits }
-  await runAttempt(trying, { transport, clock: heldClock(), logger, media })
+  await attempted(transport, { candidate: candidateOf(dialect, quirks), ceilingMs: 1_000, media })
   return { read, body }
 }
 
@@ -137,10 +158,8 @@ const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 async function timedOut(transport: Transport, sent: () => void = () => {}) {
   const clock = heldClock()
-  const limits = { deadlineAt: 60_000, ceilingMs: 500, idleMs: 1_000 }
-  const request: InferenceRequest = { ...picture, delivery: 'stream' }
   const cancellation = createCancellation()
-  const trial = runAttempt({ candidate: candidateOf(chatProvider), request, cancellation, limits }, { transport, clock, logger })
+  const trial = attempted(transport, { request: streamed, cancellation, clock })
   await turn()
   sent()
   clock.fire()
@@ -149,7 +168,7 @@ async function timedOut(transport: Transport, sent: () => void = () => {}) {
 
 test('a response that arrives after its attempt has failed is not read', async () => {
   const { state, transport } = deaf({ answers: false })
-  expect((await timedOut(transport)).outcome.ok).toBe(false)
+  expect((await timedOut(transport)).outcome.failure?.kind).toBe('timed_out')
   state.answer()
   await turn()
   expect([state.cancels, state.sink]).toEqual([1, undefined])
@@ -160,7 +179,7 @@ test('a response that is being read when its attempt fails is cancelled, and lat
   const bytes = (content: string): Uint8Array =>
     new TextEncoder().encode(`data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta: { role: 'assistant', content } }] })}\n\n`)
   const { outcome, clock, cancellation } = await timedOut(transport, () => state.sink?.next(bytes('')))
-  expect([outcome.ok, state.cancels > 0]).toEqual([false, true])
+  expect([outcome.failure?.kind, state.cancels > 0]).toEqual(['timed_out', true])
   const timers = clock.waits.length
   state.sink?.next(bytes('late'))
   state.sink?.end()
@@ -171,14 +190,20 @@ test('a response that is being read when its attempt fails is cancelled, and lat
 test('a stream that breaks ends, also if the dialect does not report how', async () => {
   const { state, transport } = deaf()
   const mute = { ...chatProvider, decodeEvents: () => ({ read: () => [], end: () => [] }) }
-  const limits = { deadlineAt: 60_000, ceilingMs: 500, idleMs: 1_000 }
-  const request: InferenceRequest = { ...picture, delivery: 'stream' }
-  const trial = runAttempt(
-    { candidate: candidateOf(mute), request, cancellation: createCancellation(), limits },
-    { transport, clock: heldClock(), logger },
-  )
+  const trial = attempted(transport, { candidate: candidateOf(mute), request: streamed })
   await turn()
   state.sink?.next(new TextEncoder().encode('data: {}\n\n'))
   state.sink?.fail(new Error('broken'))
-  expect(await trial).toMatchObject({ ok: false, failure: { kind: 'unreadable' } })
+  expect((await trial).failure).toMatchObject({ kind: 'unreadable' })
+})
+
+test('a call that lost to its hedge is no longer in flight for the router, and is reported once', async () => {
+  const { state, transport } = deaf()
+  const trial = attempted(transport, { request: streamed })
+  await turn()
+  state.sink?.next(new TextEncoder().encode(`data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta: { content: 'a' } }] })}\n\n`))
+  const { attempt, reports } = await trial
+  attempt.reportEnd()
+  attempt.reportEnd()
+  expect(reports).toEqual(['start', 'content', 'abandon'])
 })

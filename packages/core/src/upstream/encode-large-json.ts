@@ -1,4 +1,4 @@
-import type { AuthorizationContext, JsonObject } from '@signalbox/dialects/protocol'
+import type { JsonObject } from '@signalbox/dialects/protocol'
 
 /** Strings of at least this many characters are not copied into the JSON text. */
 const longString = 65_536
@@ -35,11 +35,3 @@ export function encodeLargeJson(value: JsonObject): Uint8Array<ArrayBuffer> {
   }
   return bytes
 }
-
-/** A call whose body becomes text only if it is signed. */
-export const withLateBody = (call: AuthorizationContext, content: JsonObject): AuthorizationContext => ({
-  ...call,
-  get body() {
-    return JSON.stringify(content)
-  },
-})

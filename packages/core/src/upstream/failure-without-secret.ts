@@ -5,8 +5,8 @@ import type { Credential, Failure } from '@signalbox/dialects/protocol'
 export const failureWithoutSecret = <F extends Omit<Failure, 'provider'>>(failure: F, credential: Pick<Credential, 'secret'>): F => ({
   ...failure,
   message: withoutSecret(failure.message, credential),
-  ...(failure.hiddenText !== undefined && { hiddenText: withoutSecret(failure.hiddenText, credential) }),
-  ...(failure.code !== undefined && { code: withoutSecret(failure.code, credential) }),
-  ...(failure.type !== undefined && { type: withoutSecret(failure.type, credential) }),
-  ...(failure.param !== undefined && { param: withoutSecret(failure.param, credential) }),
+  hiddenText: failure.hiddenText && withoutSecret(failure.hiddenText, credential),
+  code: failure.code && withoutSecret(failure.code, credential),
+  type: failure.type && withoutSecret(failure.type, credential),
+  param: failure.param && withoutSecret(failure.param, credential),
 })

@@ -1,9 +1,9 @@
 import { chatProvider } from '@signalbox/dialects'
-import type { TransportReply } from '@signalbox/dialects/protocol'
+import type { Transport, TransportReply } from '@signalbox/dialects/protocol'
 import { describe, expect, test } from 'vitest'
 import type { Candidate } from '../routing/plan.ts'
 import { webClock } from '../runtime/web.ts'
-import { type AnswerHandlers, type SendOptions, type SendPorts, sendRequest } from './send.ts'
+import { type AnswerHandlers, Exchange, type ProviderRequest } from './send.ts'
 
 const candidate: Candidate = {
   model: { id: 'm', offers: [] },
@@ -11,7 +11,7 @@ const candidate: Candidate = {
   provider: { id: 'p', dialects: [chatProvider], endpoint: () => 'http://p.test/', authorize: () => {} },
   credential: { id: 'c', owner: 'platform', secret: 'sk-secret-secret' },
 }
-const options: SendOptions = {
+const request: ProviderRequest = {
   candidate,
   dialect: chatProvider,
   encoded: { body: {}, warnings: [] },
@@ -20,13 +20,13 @@ const options: SendOptions = {
   signal: new AbortController().signal,
 }
 /** The failure that a request ends in. */
-const failureOf = (transport: SendPorts['transport']): Promise<Parameters<AnswerHandlers['onFailure']>[0]> =>
+const failureOf = (transport: Transport): Promise<Parameters<AnswerHandlers['onFailure']>[0]> =>
   new Promise((resolve, reject) => {
     const unwanted = (): never => {
       throw new Error('It should have failed.')
     }
     const handlers = { onAccepted: () => {}, onBody: unwanted, onStream: unwanted, onFailure: resolve, onError: reject }
-    sendRequest(options, { clock: webClock(), transport }, handlers)
+    new Exchange(request, { clock: webClock(), transport }, handlers).send()
   })
 const failing = (reason: unknown) => failureOf(() => Promise.reject(reason))
 const withCode = (code: unknown): Error => Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:443'), { code })

@@ -1,26 +1,33 @@
-import type { InferenceRequest } from '@signalbox/dialects/protocol'
+import type { Credential, InferenceRequest } from '@signalbox/dialects/protocol'
 import type { Candidate, Plan } from '../../routing/plan.ts'
 import type { Cancellation } from '../../runtime/cancellation.ts'
-import type { CallFacts } from '../../runtime/ports.ts'
-import type { AttemptLimits, AttemptOptions } from '../../upstream/attempt.ts'
+import type { CallFacts, Hooks } from '../../runtime/ports.ts'
+import type { AttemptedRequest, UpstreamEngine } from '../../upstream/attempt.ts'
 import type { MoneyBounds } from '../policy/money-bounds.ts'
 import type { Carried } from '../reasoning-state/open-state.ts'
 import type { ByokWarningContext } from './byok-warnings.ts'
-import type { Selection } from './select-offers.ts'
 
-/** Context shared by all attempts of one request. */
-export interface AttemptContext {
+/** The parts of the gateway that the attempts of a request use. */
+export interface AttemptEngine extends UpstreamEngine {
+  readonly hooks: Hooks
+  /** Called when a provider refuses a BYOK key, with the status of its response. */
+  readonly onCredentialRefused?: ((workspaceId: string, credential: Credential, status: number | undefined) => void) | undefined
+}
+
+/** The request of all its attempts. */
+export interface AttemptContext extends AttemptedRequest {
+  readonly engine: AttemptEngine
   readonly facts: CallFacts
   readonly request: InferenceRequest
   readonly plan: Plan
-  readonly selection: Selection
   readonly bounds: Pick<MoneyBounds, 'capped'>
   /** The reasoning state of the conversation, if it has any. */
   readonly carried: Carried | undefined
   readonly cancellation: Cancellation
-  readonly limits: AttemptLimits
   /** Maximum number of calls for the request in total. */
   readonly maxCalls: number
+  /** Maximum milliseconds for one attempt. */
+  readonly ceilingMs: number
   /** Whether the client set a time limit shorter than the gateway's. */
   readonly isCeilingChosen: boolean
   /** Monotonic milliseconds. */
@@ -29,9 +36,6 @@ export interface AttemptContext {
   readonly maxHedgeCost: number
   /** The policy of the workspace. */
   readonly policy: ByokWarningContext['policy']
-  /** Whether the request is encoded with few copies. */
-  readonly isLarge: boolean
-  readonly claimMemory?: AttemptOptions['claimMemory']
   readonly attempts: Attempts
 }
 
@@ -40,11 +44,4 @@ export interface Attempts {
   count: number
   /** Candidates that had accepted the request when it was cancelled there: they may bill it. */
   readonly discarded: Candidate[]
-  /** The last candidate called. */
-  last?: Candidate
-}
-
-/** Records that the candidate had accepted the request. It is billed once. */
-export function noteDiscarded({ discarded }: Attempts, candidate: Candidate): void {
-  if (!discarded.includes(candidate)) discarded.push(candidate)
 }

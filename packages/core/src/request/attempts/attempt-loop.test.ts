@@ -13,11 +13,10 @@ import { expect, test } from 'vitest'
 import type { Candidate, Excluded, Plan } from '../../routing/plan.ts'
 import { createCandidateTracker } from '../../routing/tracked-offers.ts'
 import { createCancellation } from '../../runtime/cancellation.ts'
-import { runSteps } from '../../runtime/steps.ts'
 import { webTransport } from '../../runtime/web.ts'
-import type { CommittedCall, SelectedOffer } from '../../upstream/call.ts'
+import type { CommittedAttempt, SelectedOffer } from '../../upstream/attempt.ts'
 import type { Carried } from '../reasoning-state/open-state.ts'
-import { attemptLoop } from './attempt-loop.ts'
+import { AttemptLoop } from './attempt-loop.ts'
 import type { Selection } from './select-offers.ts'
 
 /** What a provider does to cause each kind of failure. */
@@ -99,30 +98,29 @@ async function run(
   if (!first) throw new Error('A script has a provider.')
   const plan: Plan = { candidates: [first, ...others], excluded: options.excluded ?? [], strategy: 'order', ruling: 'order' }
   const hooks = { onFailure: (_: unknown, failure: Failure) => void failures.push(failure) }
-  const looping = async (): Promise<CommittedCall> =>
-    runSteps(
-      attemptLoop(
-        { router, clock, hooks, logger, transport: webTransport() },
-        {
-          facts: { requestId: 'r', workspaceId: 'w', keyId: 'k', model: 'm' },
-          request: routed(request),
-          plan,
-          selection: inOrder(router, candidates, { ...options, maxAttempts: allow_fallbacks ? budget : 1 }),
-          bounds: { capped: each => each },
-          carried,
-          cancellation,
-          limits: { deadlineAt: clock.monotonic() + (options.deadlineMs ?? 60_000), ceilingMs: 1_000, idleMs: 1_000 },
-          maxCalls: budget,
-          isCeilingChosen: false,
-          startedAt: clock.monotonic(),
-          maxHedgeCost: 0,
-          policy: { credentials: new Map() },
-          isLarge: false,
-          attempts: { count: 0, discarded: [] },
-        },
-      ),
-    )
-  const outcome = looping().catch((error: Error) => error)
+  const loop = new AttemptLoop(
+    {
+      engine: { router, clock, hooks, logger, transport: webTransport(), timeouts: { idleMs: 1_000 } },
+      facts: { requestId: 'r', workspaceId: 'w', keyId: 'k', model: 'm' },
+      options: {},
+      request: routed(request),
+      plan,
+      bounds: { capped: each => each },
+      carried,
+      cancellation,
+      deadlineAt: clock.monotonic() + (options.deadlineMs ?? 60_000),
+      ceilingMs: 1_000,
+      maxCalls: budget,
+      isCeilingChosen: false,
+      startedAt: clock.monotonic(),
+      maxHedgeCost: 0,
+      policy: { credentials: new Map() },
+      attempts: { count: 0, discarded: [] },
+      lastSent: undefined,
+    },
+    inOrder(router, candidates, { ...options, maxAttempts: allow_fallbacks ? budget : 1 }),
+  )
+  const outcome = loop.commit().catch((error: Error) => error)
   await clock.advance(10_000)
   return { outcome: await outcome, tried, withoutState, failures, trace: router.trace() }
 }
@@ -192,7 +190,7 @@ test('a timeout after which a fallback succeeds becomes a warning', async () => 
 
 test('if several providers time out, there is one warning, about the first of them', async () => {
   const { outcome } = await run({ a: ['server_error'], b: ['timed_out'], c: ['timed_out'], d: ['ok'] })
-  expect((outcome as CommittedCall).warnings).toEqual([
+  expect((outcome as CommittedAttempt).warnings).toEqual([
     { code: 'provider_timeout', message: 'b did not respond in time; another provider was used.' },
   ])
 })

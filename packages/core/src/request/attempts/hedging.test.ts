@@ -2,7 +2,7 @@ import type { InferenceRequest } from '@signalbox/dialects/protocol'
 import { fakeClock } from '@signalbox/testing'
 import { expect, test } from 'vitest'
 import { createCancellation } from '../../runtime/cancellation.ts'
-import type { SelectedOffer } from '../../upstream/call.ts'
+import type { SelectedOffer } from '../../upstream/attempt.ts'
 import { abortScope, affordsBeside, hedges, type RacedCall, race } from './hedging.ts'
 
 const request = ({ delivery = 'stream', routing = {}, tools }: { delivery?: string; routing?: object; tools?: readonly object[] } = {}) =>

@@ -2,7 +2,7 @@ import { allTools, isHosted } from '@signalbox/dialects/common'
 import type { InferenceRequest } from '@signalbox/dialects/protocol'
 import { type Cancellation, createCancellation } from '../../runtime/cancellation.ts'
 import type { Clock } from '../../runtime/ports.ts'
-import type { SelectedOffer } from '../../upstream/call.ts'
+import type { SelectedOffer } from '../../upstream/attempt.ts'
 
 /** Whether a request may be hedged: streams with fallbacks, and without hosted tools, which must not run twice. */
 export const hedges = ({ hedge }: { readonly hedge: boolean }, { delivery, prompt, routing }: InferenceRequest): boolean =>

@@ -7,7 +7,7 @@ import type { Candidate, Plan } from '../../routing/plan.ts'
 import type { TrackCandidate } from '../../routing/tracked-offers.ts'
 import { callHook } from '../../runtime/call-hook.ts'
 import type { CallFacts, Hooks, Logger } from '../../runtime/ports.ts'
-import type { SelectedOffer } from '../../upstream/call.ts'
+import type { SelectedOffer } from '../../upstream/attempt.ts'
 import type { RequestDecisionLog } from './gateway-decision-log.ts'
 
 // Selects the offers of a planned request, with the router.

@@ -11,7 +11,7 @@ import type { ClaimMemory } from '../../runtime/ports.ts'
 import { runSteps, type Step, wait } from '../../runtime/steps.ts'
 import { timersOf } from '../../runtime/timers.ts'
 import { inlineMedia, kindsToRead } from '../../upstream/inline-media.ts'
-import { type SendOptions, type SendPorts, sendRequest } from '../../upstream/send.ts'
+import { Exchange, type ProviderRequest } from '../../upstream/send.ts'
 import { countRequest } from '../admission/admit.ts'
 import type { EarlyAdmission } from '../admission/early-admission.ts'
 import { isOwnRateLimit } from '../admission/rate-limits.ts'
@@ -155,9 +155,9 @@ async function callCounter(
 }
 
 /** Sends a request and returns its JSON object. Undefined if it failed or is not one. Rejects if provider code throws. */
-const requestJson = (options: SendOptions, ports: SendPorts): Promise<JsonObject | undefined> =>
+const requestJson = (request: ProviderRequest, engine: Pick<RequestPorts, 'transport' | 'clock'>): Promise<JsonObject | undefined> =>
   new Promise((resolve, reject) =>
-    sendRequest(options, ports, {
+    new Exchange(request, engine, {
       onAccepted: () => {},
       onBody: resolve,
       onStream: source => {
@@ -167,7 +167,7 @@ const requestJson = (options: SendOptions, ports: SendPorts): Promise<JsonObject
       },
       onFailure: () => resolve(undefined),
       onError: reject,
-    }),
+    }).send(),
   )
 
 function firstOf<T, U>(list: readonly T[], find: (each: T) => U | undefined): U | undefined {

@@ -17,7 +17,7 @@ import { isPromise } from '@signalbox/storage/awaitable'
 import type { ItemOwner } from '../../access/caller.ts'
 import type { Logger } from '../../runtime/ports.ts'
 import type { KeyRing } from '../../runtime/seal.ts'
-import type { CommittedCall } from '../../upstream/call.ts'
+import type { CommittedAttempt } from '../../upstream/attempt.ts'
 import type { EventBatch } from '../../upstream/event-batches.ts'
 import { itemSealer, sealBatch } from '../reasoning-state/seal-items.ts'
 import { cutBatch, isTooLong, type OutputCutter, outputCutter } from './output-cutter.ts'
@@ -31,7 +31,7 @@ export interface PipelineContext {
   readonly request: InferenceRequest
   /** The original request, which has the client dialect. */
   readonly originalRequest: InferenceRequest
-  readonly committed: CommittedCall
+  readonly committed: CommittedAttempt
   readonly caller: ItemOwner
   /** The cap on output tokens that was sent. */
   readonly cap: number | undefined
@@ -107,7 +107,7 @@ export function responsePipeline(
   }
 }
 
-function cutterOf({ candidate: { provider, offer }, answer }: CommittedCall, cap: number, logger: Logger): OutputCutter {
+function cutterOf({ candidate: { provider, offer }, answer }: CommittedAttempt, cap: number, logger: Logger): OutputCutter {
   const onCut = (): void =>
     logger.warn({ provider: provider.id, model: offer.model, cap }, 'The provider ignored the output limit; its response was cut.')
   const close = (): EventBatch => ('stream' in answer ? answer.stream.close() : [])

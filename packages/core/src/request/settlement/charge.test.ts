@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { WorkspacePolicy } from '../../access/workspace-policy.ts'
 import { runSteps } from '../../runtime/steps.ts'
-import type { CommittedCall } from '../../upstream/call.ts'
+import type { CommittedAttempt } from '../../upstream/attempt.ts'
 import type { Bill, BillContext } from './bill.ts'
 import { type ChargeContext, learnPace, payableBill } from './charge.ts'
 import type { Allowance } from './running-cost.ts'
@@ -78,16 +78,13 @@ test('the payment never exceeds held and free balance, is never less than the ho
 test('the output rate of an offer is learned from responses with stated usage that were sent, and read without pauses', () => {
   const learned: unknown[] = []
   const paces = { of: () => undefined, learn: (...given: readonly unknown[]) => void learned.push(given) } as ChargeContext['paces']
-  const call = { sentAt: 100, selected: { contender: { offer: { id: 'o' } } } }
-  const committedBy = (pausedMs: number) => {
-    const timer = { clock: { monotonic: () => 10_000 }, stream: { since: 0, pausedMs } }
-    return { call, answer: { stream: { timer } } } as unknown as CommittedCall
-  }
-  const committed = committedBy(500)
+  const committedBy = (pausedShare: number) =>
+    ({ sentAt: 100, selected: { contender: { offer: { id: 'o' } } }, pausedShare: () => pausedShare }) as unknown as CommittedAttempt
+  const committed = committedBy(0.05)
   const usage = { input_tokens: 1, output_tokens: 50, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
-  learnPace({ paces }, committedBy(501), { usage, endedAt: 1_100 })
+  learnPace({ paces }, committedBy(0.0501), { usage, endedAt: 1_100 })
   learnPace({ paces }, committed, { usage, endedAt: 1_100 })
   learnPace({ paces }, committed, { usage: { ...usage, estimated: true }, endedAt: 1_100 })
-  learnPace({ paces }, { ...committed, call: { ...call, sentAt: undefined } } as unknown as CommittedCall, { usage, endedAt: 1_100 })
+  learnPace({ paces }, { ...committed, sentAt: undefined } as unknown as CommittedAttempt, { usage, endedAt: 1_100 })
   expect(learned).toEqual([['o', { outputTokens: 50, milliseconds: 1_000 }]])
 })

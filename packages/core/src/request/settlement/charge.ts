@@ -13,9 +13,8 @@ import type { UsageNotices } from '../../metering/usage-notices.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import type { CallFacts, Logger } from '../../runtime/ports.ts'
 import { type Step, wait } from '../../runtime/steps.ts'
-import type { CommittedCall } from '../../upstream/call.ts'
+import type { CommittedAttempt } from '../../upstream/attempt.ts'
 import type { Attempts } from '../attempts/attempt-context.ts'
-import { readerPausedShare } from '../attempts/report-outcome.ts'
 import type { MoneyBounds } from '../policy/money-bounds.ts'
 import { type AccountAmounts, addToBill, amountsOf, type Bill, type BillContext, noBill } from './bill.ts'
 import type { Allowance } from './running-cost.ts'
@@ -41,10 +40,10 @@ export interface Charge {
 }
 
 /** The usage and cost of a response. */
-export function chargeFor(charging: ChargeContext, committed: CommittedCall, seen: MeteredAnswer): Charge {
+export function chargeFor(charging: ChargeContext, committed: CommittedAttempt, seen: MeteredAnswer): Charge {
   const { facts, request, inputTokens, usageNotices, logger } = charging
   const { provider, offer } = committed.candidate
-  const { statedTier } = committed.call
+  const { statedTier } = committed
   const stated: StatedUsage = statedTier === undefined ? (seen.usage ?? {}) : { service_tier: statedTier, ...seen.usage }
   const price = requestPrice(committed.candidate, request, stated)
   if (!seen.usage) {
@@ -199,18 +198,18 @@ function outputSoFar({ tokens = 0 }: MeteredAnswer, { counted, estimated }: Unfi
  * Estimated output tokens, with reasoning and images, of a response that stopped without usage, because its client disconnected or the
  * gateway cut it at the output cap. Undefined for all others: their text is counted.
  */
-function unseenOutput({ request, bounds, paces }: ChargeContext, committed: CommittedCall, seen: MeteredAnswer): number | undefined {
-  const { call, candidate } = committed
+function unseenOutput({ request, bounds, paces }: ChargeContext, committed: CommittedAttempt, seen: MeteredAnswer): number | undefined {
+  const { selected, sentAt, candidate } = committed
   const { leftAt, cutAt, pausedMs = 0, firstContentAt, laterReasoningMs = 0, hasNative, hasReasoning } = seen
   const stoppedAt = leftAt ?? cutAt
-  if (stoppedAt === undefined || firstContentAt === undefined || call.sentAt === undefined) return undefined
+  if (stoppedAt === undefined || firstContentAt === undefined || sentAt === undefined) return undefined
   const thinking =
     hasNative || hasReasoning
       ? 'known'
       : thinkingOf({ ...candidate, quirks: quirksFor(candidate.provider, candidate.offer) }, request.prompt)
   const { firstTextAt = stoppedAt - pausedMs } = seen
-  const reasoningMs = firstTextAt - call.sentAt + laterReasoningMs
-  const pace = paces.of(call.selected.contender.offer.id)
+  const reasoningMs = firstTextAt - sentAt + laterReasoningMs
+  const pace = paces.of(selected.contender.offer.id)
   const estimated = Math.min(estimateOutput({ tokens: 0, ...seen, reasoningMs, thinking, pace }), bounds.maxOutput(candidate))
   // A response that was cut had exceeded its cap, and what was delivered of it is billed.
   return leftAt === undefined ? Math.max(estimated, Math.ceil(seen.tokens ?? 0)) : estimated
@@ -222,12 +221,12 @@ const maxPausedShare = 0.05
 /** Records the output speed of the offer from a completed response. */
 export function learnPace(
   { paces }: Pick<ChargeContext, 'paces'>,
-  committed: CommittedCall,
+  committed: CommittedAttempt,
   { usage, endedAt }: { readonly usage: Usage; readonly endedAt: number },
 ): void {
-  const { call } = committed
-  if (call.sentAt === undefined || usage.estimated || readerPausedShare(committed) > maxPausedShare) return
-  paces.learn(call.selected.contender.offer.id, { outputTokens: usage.output_tokens, milliseconds: endedAt - call.sentAt })
+  const { selected, sentAt } = committed
+  if (sentAt === undefined || usage.estimated || committed.pausedShare() > maxPausedShare) return
+  paces.learn(selected.contender.offer.id, { outputTokens: usage.output_tokens, milliseconds: endedAt - sentAt })
 }
 
 /** The bill for candidates whose response was discarded: a provider that has accepted a request may bill it anyway. */

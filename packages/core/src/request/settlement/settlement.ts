@@ -1,7 +1,6 @@
 import { requestPrice } from '@signalbox/dialects/common'
 import { isGatewayError } from '@signalbox/dialects/errors'
 import type { InferenceRequest, Usage, Warning } from '@signalbox/dialects/protocol'
-import type { DynamicRouter } from '@signalbox/router'
 import type { Awaitable, LedgerStore, Storage, UsageResult, UsageRow } from '@signalbox/storage'
 import { allOf, isPromise, recover } from '@signalbox/storage/awaitable'
 import { budgetsOf } from '../../access/accounts.ts'
@@ -18,11 +17,10 @@ import { callHook } from '../../runtime/call-hook.ts'
 import type { CallFacts, Clock, Hooks, Logger } from '../../runtime/ports.ts'
 import { type Step, wait } from '../../runtime/steps.ts'
 import { withinStorageWait } from '../../runtime/timers.ts'
-import type { CommittedCall } from '../../upstream/call.ts'
+import type { CommittedAttempt } from '../../upstream/attempt.ts'
 import type { Ticket } from '../admission/admit.ts'
 import type { Tokens } from '../admission/rate-limits.ts'
 import type { Attempts } from '../attempts/attempt-context.ts'
-import { reportEnd } from '../attempts/report-outcome.ts'
 import type { Selection } from '../attempts/select-offers.ts'
 import type { MoneyBounds } from '../policy/money-bounds.ts'
 import type { CallOptions } from '../reply.ts'
@@ -40,7 +38,6 @@ export interface SettlementPorts {
   readonly storage: Storage
   readonly settlements: SettlementQueue
   readonly retention: Retention
-  readonly router: DynamicRouter
   readonly paces: OutputPaces
   readonly usageNotices: UsageNotices
   readonly clock: Clock
@@ -94,7 +91,7 @@ export type Settled = Pick<MetadataFacts, 'cost' | 'byokCost' | 'outputMs' | 'en
 }
 
 interface Completion {
-  readonly committed: CommittedCall
+  readonly committed: CommittedAttempt
   readonly seen: MeteredAnswer
   readonly isLeft: boolean
   /** The error code of the gateway, if it could not go on with the response. */
@@ -109,12 +106,12 @@ export function* settleAnswered(
   context: SettlementContext,
   { committed, seen, isLeft, failure, deliver }: Completion,
 ): Step<Settled> {
-  const { clock, router, paces, usageNotices, logger } = ports
+  const { clock, paces, usageNotices, logger } = ports
   const { facts, bounds, inputTokens, request, startedAt, allowance } = context
   const { candidate } = committed
   const now = clock.monotonic()
   const { usage, cost, warnings } = chargeFor({ facts, request, bounds, inputTokens, paces, usageNotices, logger }, committed, seen)
-  reportEnd(router, committed, seen.usage ? { ...seen, usage } : seen)
+  committed.reportEnd(seen.usage ? { outcome: seen.outcome, usage } : seen)
   if (seen.outcome?.status === 'completed') learnPace(ports, committed, { usage, endedAt: now })
   const allWarnings = warnings.length === 0 ? committed.warnings : [...committed.warnings, ...warnings]
   const unread = context.attempts.discarded.length === 0 ? noBill : unreadBill(context, likelyInput(request.prompt))
@@ -166,11 +163,11 @@ const minStreamMs = 10
 
 /** Milliseconds that the output took, excluding earlier failed attempts. */
 function outputTime(
-  { call }: CommittedCall,
+  { sentAt }: CommittedAttempt,
   { now, firstContentAt = now }: { readonly now: number; readonly firstContentAt?: number | undefined },
 ) {
   const streamedMs = now - firstContentAt
-  return Math.max(1, streamedMs >= minStreamMs ? streamedMs : now - (call.sentAt ?? now))
+  return Math.max(1, streamedMs >= minStreamMs ? streamedMs : now - (sentAt ?? now))
 }
 
 interface Failed {
