@@ -42,7 +42,7 @@ export function sold({ models, asOf }: Pick<Catalog, 'models'> & Partial<Catalog
     if (offers.length === 0 && !(model.offers.length === 0 && spoken.has(model.author ?? ''))) return []
     const dated = offers.every(offer => offer.asOf !== undefined || asOf === undefined)
     if (dated) return offers.length === model.offers.length ? [model] : [{ ...model, offers }]
-    return [{ ...model, offers: offers.map(offer => ({ ...(asOf !== undefined && { asOf }), ...offer })) }]
+    return [{ ...model, offers: offers.map(offer => ({ asOf, ...offer })) }]
   })
 }
 

@@ -52,7 +52,7 @@ export function unpackCatalog({ head, lines }: StoredCatalog): Catalog {
   const models: Model[] = []
   for (let at = 0; at + 1 < texts.length; at += 2) models.push(unpackModel(texts[at] ?? '', { text: texts[at + 1] ?? '', sets, asOf }))
   // Collected by hand from each provider's documentation.
-  const dated = providers.map(facts => ({ ...(facts.docsURL !== undefined && { source: facts.docsURL }), asOf, ...facts }))
+  const dated = providers.map(facts => ({ source: facts.docsURL, asOf, ...facts }))
   return Object.freeze({ asOf, providers: deepFreeze(dated), models: Object.freeze(models) })
 }
 
@@ -81,7 +81,7 @@ function unpackModel(line: string, { text, sets, asOf }: UnreadOffers): Model {
   const stored = JSON.parse(line) as StoredModel
   const { id, author, aliases } = stored
   const model = Object.assign(stored, {
-    ...(aliases && { aliases: Object.freeze(aliases.map(alias => alias || `${author}/${id}`)) }),
+    aliases: aliases ? Object.freeze(aliases.map(alias => alias || `${author}/${id}`)) : undefined,
     capabilities: sets.capabilities[stored.capabilities],
     inputModalities: sets.modalities[stored.inputModalities],
     outputModalities: sets.modalities[stored.outputModalities],

@@ -18,8 +18,8 @@ interface KeyAndUrl {
 }
 
 const optionsOf = ({ api_key, base_url }: Access): KeyAndUrl => ({
-  ...(api_key !== undefined && { apiKey: apiKeysIn(api_key) }),
-  ...(base_url !== undefined && { baseURL: base_url }),
+  apiKey: api_key === undefined ? undefined : apiKeysIn(api_key),
+  baseURL: base_url,
 })
 
 /** The common case: an API key, and optionally another base URL. */
@@ -37,9 +37,9 @@ const fromVendor = (make: known.VendorFactory): BuiltIn => {
     id,
     fields: keyless ? { base_url: baseURLVariables, api_key: apiKeyVariables } : { api_key: apiKeyVariables, base_url: baseURLVariables },
     methods: [[keyless ? 'base_url' : 'api_key']],
-    ...(keyless && { needsNoAccess: true }),
+    needsNoAccess: keyless,
     make: ({ base_url, ...access }) =>
-      make(optionsOf({ ...access, ...(base_url !== undefined && { base_url: keyless ? completeUrl(base_url, baseURL) : base_url }) })),
+      make(optionsOf({ ...access, base_url: base_url === undefined ? undefined : keyless ? completeUrl(base_url, baseURL) : base_url })),
   }
 }
 
@@ -118,7 +118,7 @@ const googleVertex: BuiltIn = {
       ...optionsOf(access),
       project,
       location,
-      ...(file !== undefined && access.api_key === undefined && { serviceAccount: readServiceAccount(file) }),
+      serviceAccount: file !== undefined && access.api_key === undefined ? readServiceAccount(file) : undefined,
     }),
 }
 

@@ -84,6 +84,6 @@ function requestsFor(named: readonly string[] | undefined, environment: Environm
     if (!sourceNames.includes(name as SourceName))
       throw new StartError(`--source is ${JSON.stringify(shownUrl(name))}; it takes one of ${sourceNames.join(', ')}.`)
     const url = rest.join('=')
-    return { name: name as SourceName, ...(url !== '' && { url }), ...(name === 'openai' && token !== undefined && { token }) }
+    return { name: name as SourceName, url: url || undefined, token: name === 'openai' ? token : undefined }
   })
 }

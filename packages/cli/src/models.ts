@@ -94,7 +94,7 @@ function customOffer({ price, ...offer }: ModelConfig['offers'][number], { field
   }
   const speaks = provider.dialects.map(each => each.name)
   if (!speaks.includes(dialect)) throw invalidField(`${field}.dialect`, dialect, `a dialect of "${name}": ${speaks.join(', ')}`)
-  return { ...withCodeNames(offer), ...(price && { price: withCodeNames(inMicrodollars(price)) }) }
+  return { ...withCodeNames(offer), price: price ? withCodeNames(inMicrodollars(price)) : undefined }
 }
 
 type PriceConfig = NonNullable<ModelConfig['offers'][number]['price']>

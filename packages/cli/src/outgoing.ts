@@ -12,7 +12,7 @@ import type { Config } from './schema.ts'
  */
 export function outgoingOptions(tls: Config['tls'], environment: Environment): Pick<NodeTransportOptions, 'proxy' | 'tls'> {
   const proxy = proxiesIn(environment)
-  return { ...(proxy !== undefined && { proxy }), ...(tls !== undefined && { tls: readCertificates(tls) }) }
+  return { proxy, tls: tls === undefined ? undefined : readCertificates(tls) }
 }
 
 /** The proxies that the environment names. */
@@ -29,9 +29,9 @@ function readCertificates({ ca_file: ca, cert_file: cert, key_file: key }: NonNu
     throw new StartError('`tls.cert_file` and `tls.key_file` belong together: set both, or neither.')
   return {
     // Authorities of the config are added to the usual ones, which Node would otherwise replace by them.
-    ...(ca !== undefined && { ca: [...rootCertificates, readPem('ca_file', ca)] }),
-    ...(cert !== undefined && { cert: readPem('cert_file', cert) }),
-    ...(key !== undefined && { key: readPem('key_file', key) }),
+    ca: ca === undefined ? undefined : [...rootCertificates, readPem('ca_file', ca)],
+    cert: cert === undefined ? undefined : readPem('cert_file', cert),
+    key: key === undefined ? undefined : readPem('key_file', key),
   }
 }
 

@@ -75,8 +75,7 @@ function customProvider({ id, speaks, base_url, ...listed }: ProviderConfig, con
   if (base_url === undefined) throw invalidField(`${field}.base_url`, undefined, `a URL, because "${id}" is not built in`)
   const apiKey = apiKeyOf(listed, context)
   return checkedProvider(
-    () =>
-      compatible({ id, baseURL: base_url, ...(apiKey !== undefined && { apiKey: apiKeysIn(apiKey) }), ...(speaks && { apis: speaks }) }),
+    () => compatible({ id, baseURL: base_url, apiKey: apiKey === undefined ? undefined : apiKeysIn(apiKey), apis: speaks }),
     field,
   )
 }
@@ -114,9 +113,9 @@ function withDialects(
     id,
     baseURL: base_url,
     apis: speaks,
-    ...(apiKey !== undefined && { apiKey: apiKeysIn(apiKey) }),
-    ...(quirks && { quirks }),
-    ...(dataPolicy !== undefined && { dataPolicy }),
+    apiKey: apiKey === undefined ? undefined : apiKeysIn(apiKey),
+    quirks,
+    dataPolicy,
   })
 }
 

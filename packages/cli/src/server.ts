@@ -146,7 +146,7 @@ const gatewayOptions = ({ workers, limits, timeouts, ...config }: Config): Parti
   ownedBy: config.owned_by,
   strategy: config.strategy,
   hedge: config.hedge,
-  ...(config.max_hedge_cost_usd !== undefined && { maxHedgeCost: roundUsd(config.max_hedge_cost_usd) }),
+  maxHedgeCost: config.max_hedge_cost_usd === undefined ? undefined : roundUsd(config.max_hedge_cost_usd),
   decisionLog: config.decision_log,
   // The next request of a conversation may reach another worker.
   storedItems: config.stored_items && { store: hasPrimary({ workers }), ...withCodeNames(config.stored_items) },
@@ -158,7 +158,7 @@ const gatewayOptions = ({ workers, limits, timeouts, ...config }: Config): Parti
 const serverOptions = ({ host, port, cors_origins, limits, web_sockets, timeouts }: Config): ServeOptions => ({
   host,
   port,
-  ...(cors_origins !== undefined && { cors: { origins: cors_origins } }),
+  cors: cors_origins === undefined ? undefined : { origins: cors_origins },
   ...optionsOf(limits, serverLimits),
   webSockets: optionsOf(web_sockets, webSocketLimits),
   ...optionsOf(timeouts, serverTimeouts),

@@ -33,7 +33,7 @@ export function namedStorage(storage: Config['storage']): NamedStorage {
     const takes = scheme.options.length === 0 ? 'no options' : scheme.options.join(', ')
     throw new StartError(`\`storage.${strange}\` is for other storages; \`${scheme.example}\` takes ${takes}.`)
   }
-  return { scheme, settings, shown, ...(scheme.reach === 'machine' && { file: settings.url.slice(settings.url.indexOf(':') + 1) }) }
+  return { scheme, settings, shown, file: scheme.reach === 'machine' ? settings.url.slice(settings.url.indexOf(':') + 1) : undefined }
 }
 
 /** The default spool for a network database: files with this name in the working directory. */
@@ -58,7 +58,7 @@ const openers: Readonly<Record<StorageScheme['name'], Open>> = {
   },
   async libsql({ url, token }) {
     const { libsqlStorage } = await import('@signalbox/storage-sql/libsql')
-    return libsqlStorage({ url, ...(token !== undefined && { authToken: token }) })
+    return libsqlStorage({ url, authToken: token })
   },
 }
 
@@ -84,7 +84,7 @@ export async function openStorages(named: NamedStorage, { redis, channel, logger
   const { redisStores } = await import('@signalbox/storage-redis').catch(error => {
     throw new StartError(`Redis is not available: ${missingPackage(error) ?? String(error)}`)
   })
-  const ephemeral = redisStores({ url, logger, ...(prefix !== undefined && { prefix }), ...(maxWaitMs !== undefined && { maxWaitMs }) })
+  const ephemeral = redisStores({ url, logger, prefix, maxWaitMs })
   const local = fallback === 'local' ? { fallback: { local: (await openStorage(namedStorage('memory:'))).counters } } : {}
   return composeStorage({ durable, ephemeral, logger, ...local })
 }

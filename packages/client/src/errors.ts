@@ -64,9 +64,9 @@ export function errorOf(reply: Response, text: string): ClientError {
   const seconds = Number(reply.headers.get('retry-after') ?? Number.NaN)
   const facts = {
     message,
-    ...(param != null && { param }),
-    ...(suggestion !== undefined && { suggestion }),
-    ...(seconds >= 0 && { retryAfterMs: seconds * 1_000 }),
+    param: param ?? undefined,
+    suggestion,
+    retryAfterMs: seconds >= 0 ? seconds * 1_000 : undefined,
   }
   return new ClientError(code, { status: reply.status, facts, requestId: requestIdOf(reply) })
 }

@@ -52,8 +52,8 @@ async function exchange(state: ClientState, call: Call, isRead: boolean): Promis
         ...(own?.idempotencyKey !== undefined && { 'idempotency-key': own.idempotencyKey }),
         ...own?.headers,
       },
-      ...(body && { body: JSON.stringify(body) }),
-      ...(own?.signal && { signal: own.signal }),
+      body: body ? JSON.stringify(body) : undefined,
+      signal: own?.signal,
     })
     const text = isRead || !reply.ok ? await reply.text() : ''
     if (reply.ok) return [reply, text]

@@ -38,7 +38,7 @@ export function nodeTransport({
   tls,
   proxy,
 }: NodeTransportOptions = {}): NodeTransport {
-  const pools = createPools({ connectMs, keepAliveMs, ...(tls !== undefined && { tls }), ...(proxy !== undefined && { proxy }) })
+  const pools = createPools({ connectMs, keepAliveMs, tls, proxy })
   const decode = (reply: TransportReply): TransportReply | Promise<TransportReply> => decompress(reply, decodedBytes)
   const transport: Transport = request => exchange(pools, request, decode)
   return Object.assign(transport, { takesBytes: true, close: () => pools.close() })

@@ -54,7 +54,7 @@ export function createNodeExchange(
       signal: controller.signal,
       ...addressOf(message),
       ...('originalUrl' in message && mountOf(message, path)),
-      ...(signedIn && { signedIn }),
+      signedIn,
     },
     onDisconnect: run => {
       disconnected = run

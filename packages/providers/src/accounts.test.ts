@@ -62,7 +62,7 @@ describe('a BYOK key', () => {
       ['region'],
       ['project', 'location'],
     ])
-    expect(openai().account).not.toHaveProperty('extra')
+    expect(openai().account?.extra).toBeUndefined()
     expect(() => cloudflare().endpoint({ api: 'chat', model: 'm', stream: false, credential: own() })).toThrow('`extra.account_id`')
   })
 })

@@ -116,7 +116,11 @@ function accessKeysIn(secret: string): AccessKeys | undefined {
   const { access_key_id, secret_access_key, session_token } = isObject(keys) ? keys : {}
   if (typeof access_key_id !== 'string' || typeof secret_access_key !== 'string')
     throw new TypeError('AWS access keys must be JSON with `access_key_id` and `secret_access_key`.')
-  return { access_key_id, secret_access_key, ...(typeof session_token === 'string' && session_token !== '' && { session_token }) }
+  return {
+    access_key_id,
+    secret_access_key,
+    session_token: typeof session_token === 'string' && session_token !== '' ? session_token : undefined,
+  }
 }
 
 function parseJson(text: string): Json | undefined {
@@ -141,7 +145,7 @@ async function sign(headers: Record<string, string>, { keys, region, call }: Sig
     body: call.body,
     accessKeyId: keys.access_key_id,
     secretAccessKey: keys.secret_access_key,
-    ...(keys.session_token !== undefined && { sessionToken: keys.session_token }),
+    sessionToken: keys.session_token,
     service: isConverse(call.api) ? 'bedrock' : 'bedrock-mantle',
     region,
     datetime: new Date(call.now).toISOString().replace(/[:-]|\.\d{3}/g, ''),

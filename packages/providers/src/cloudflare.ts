@@ -20,6 +20,6 @@ export interface CloudflareOptions extends VendorOptions {
 /** Cloudflare Workers AI. */
 export function cloudflare(options: CloudflareOptions = {}): Provider<'cloudflare-workers-ai'> {
   const { accountId, ...account } = providerOptions('cloudflare', options, { ...vendorOptions, accountId: 'text' })
-  const provider = makeVendor(workersAI, { ...account, ...(accountId !== undefined && { extra: { account_id: accountId } }) })
+  const provider = makeVendor(workersAI, { ...account, extra: accountId === undefined ? undefined : { account_id: accountId } })
   return { ...provider, account: { ...provider.account, options: '`apiKey` and `accountId`' } }
 }

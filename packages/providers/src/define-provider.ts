@@ -67,13 +67,13 @@ export function defineProvider<const Id extends string, const Dialect extends st
   return {
     id,
     dialects,
-    ...(displayName !== undefined && { displayName }),
-    ...platformCredentials({ id, ...(extra && { extra }) }, apiKey),
-    ...(quirks && { quirks }),
-    ...(quirksOf && { quirksOf }),
-    ...(dataPolicy !== undefined && { dataPolicy }),
-    ...(hostSurcharges && { hostSurcharges }),
-    ...(row.byok !== undefined && { byok: row.byok }),
+    displayName,
+    ...platformCredentials({ id, extra }, apiKey),
+    quirks,
+    quirksOf,
+    dataPolicy,
+    hostSurcharges,
+    byok: row.byok,
     endpoint: call => {
       const path = paths[call.api] ?? ''
       const below = typeof path === 'string' ? path : path(call)
@@ -97,12 +97,9 @@ function accountOf(
 ): AccountFacts {
   const extra = Array.from(root.matchAll(placeholder), ([, name = '']) => name)
   return {
-    ...(extra.length > 0 && { extra }),
-    ...(tierHeaders && { tierHeaders }),
-    ...(first &&
-      check !== undefined && {
-        check: credential => ({ api: first.name, url: rootOf(credential) + check, ...(headers && { headers }) }),
-      }),
+    extra: extra.length > 0 ? extra : undefined,
+    tierHeaders,
+    check: first && check !== undefined ? credential => ({ api: first.name, url: rootOf(credential) + check, headers }) : undefined,
   }
 }
 

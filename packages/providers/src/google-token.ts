@@ -23,9 +23,9 @@ export function readServiceAccount(secret: string): ServiceAccount | undefined {
   return {
     client_email,
     private_key,
-    ...(typeof private_key_id === 'string' && { private_key_id }),
-    ...(typeof project_id === 'string' && { project_id }),
-    ...(typeof token_uri === 'string' && { token_uri }),
+    private_key_id: typeof private_key_id === 'string' ? private_key_id : undefined,
+    project_id: typeof project_id === 'string' ? project_id : undefined,
+    token_uri: typeof token_uri === 'string' ? token_uri : undefined,
   }
 }
 

@@ -56,6 +56,6 @@ export const makeVendor = <const Id extends string>(
     ...row,
     baseURL,
     apiKey,
-    ...(extra && { extra }),
+    extra,
     dialects: apis.map(name => providerDialects[name]),
   })

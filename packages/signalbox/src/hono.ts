@@ -27,7 +27,7 @@ export function toHonoHandler(gateway: Gateway, options?: FetchOptions): (contex
     return respond(context.req.raw, {
       server: context.env,
       context: executionContext(context),
-      ...(before > 0 && { mapPath: path => `/${path.split('/').slice(before).join('/')}` }),
+      mapPath: before > 0 ? path => `/${path.split('/').slice(before).join('/')}` : undefined,
     })
   }
 }

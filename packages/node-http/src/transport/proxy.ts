@@ -29,7 +29,7 @@ export function proxyFromEnvironment(environment: Readonly<Record<string, string
   if (http === undefined && https === undefined) return undefined
   if (http !== undefined) proxyUrl(http, 'HTTP_PROXY')
   if (https !== undefined) proxyUrl(https, 'HTTPS_PROXY')
-  return { ...(http !== undefined && { http }), ...(https !== undefined && { https }), ...(noProxy !== undefined && { noProxy }) }
+  return { http, https, noProxy }
 }
 
 /** The URL of a proxy, whose scheme may be left out. */
