@@ -1,7 +1,7 @@
 import { Miniflare } from 'miniflare'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { d1Storage } from '../src/d1.ts'
-import { sqliteMigrations } from '../src/sqlite/schema-versions.ts'
+import { sqliteMigrations } from '../src/sqlite/migrate.ts'
 import { bundleTests } from './other-runtimes/bundle.ts'
 import { expectConformance } from './other-runtimes/expect-conformance.ts'
 

@@ -1,83 +1,51 @@
 import { readFile } from 'node:fs/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { describeWith } from '../../testing/test/services.ts'
-import { callSql, numberArray, textArray } from '../src/postgres/parameters.ts'
-import { usageParameters, usageParameterTypes } from '../src/postgres/usage-columns.ts'
+import { type PostgresPool, poolClient } from '../src/postgres/client.ts'
+import { migratePostgres } from '../src/postgres/migrations.ts'
 import { useSchema } from './postgres-schema.ts'
 import { MIDNIGHT, makeRow } from './usage-row.ts'
 
 const describePostgres = describeWith('postgres')
+const first = await readFile(new URL('../src/postgres/schema.sql', import.meta.url), 'utf8')
 
-describePostgres('PostgreSQL, a schema of the version before', () => {
-  const { schema, pool, open, empty } = useSchema()
-  const call = async (name: string, types: readonly string[], values: readonly string[]): Promise<unknown> =>
-    (await pool.query(callSql(schema, name, types), [...values])).rows[0]?.answer
-
-  /** A request of a process of version 4: its statements, one after the other. */
-  async function oldRequest(id: string): Promise<void> {
-    const refused = await call(
-      'reserve',
-      ['text[]', 'text[]', 'int[]', 'text[]', 'bigint[]', 'bigint[]'],
-      [textArray([id]), '{NULL}', '{1}', '{a}', numberArray([-1_000_000]), '{10}'],
-    )
-    expect(refused).toBeNull()
-    const charge = [textArray([id]), numberArray([MIDNIGHT]), '{1}', '{a}', '{7}']
-    await call('settle', ['text[]', 'bigint[]', 'int[]', 'text[]', 'bigint[]'], charge)
-    await call('append_usage', usageParameterTypes, usageParameters([makeRow(id, 1)]))
-    await call('leave', ['text[]', 'text[]'], ['{slots}', textArray([id])])
-  }
-  const older = async (): Promise<void> => {
-    await empty()
-    const first = open()
-    await first.ping()
-    await first.close()
-    const text = await readFile(new URL('schema-version-4.sql', import.meta.url), 'utf8')
-    await pool.query(text.replaceAll('SCHEMA', schema))
-  }
+describePostgres('PostgreSQL, migrations', () => {
+  const { schema, pool, open } = useSchema()
+  const client = poolClient(async () => pool as unknown as PostgresPool, { timeoutMs: 10_000, owned: false })
   const versionOf = async () => (await pool.query(`SELECT version FROM ${schema}.schema_version`)).rows[0]?.version
+  /** A release whose second version adds a column with a value for each row. */
+  const added = [first, 'ALTER TABLE accounts ADD COLUMN label text; UPDATE accounts SET label = account;']
 
-  test('is migrated with its data: settled requests stay settled and get their missing row', async () => {
-    await older()
-    await oldRequest('whole')
-    const charge = [textArray(['half']), numberArray([MIDNIGHT]), '{1}', '{a}', '{7}']
-    await call('settle', ['text[]', 'bigint[]', 'int[]', 'text[]', 'bigint[]'], charge)
-    const storage = open()
-    onTestFinished(() => storage.close())
-    for (const id of ['whole', 'half', 'new'])
-      await storage.settle({ row: makeRow(id, 1), amounts: { a: 7 }, slotKeys: ['slots'], at: MIDNIGHT })
-    expect(await versionOf()).toBe(6)
-    const rows = await storage.usage.list({ workspaceId: 'ws_1', from: 0, to: Number.MAX_SAFE_INTEGER, limit: 9 })
-    expect(rows.map(({ id }) => id).sort()).toEqual(['half', 'new', 'whole'])
-    expect(await storage.ledger.balance('a')).toMatchObject({ held: 0, spent: 21 })
-  })
-
-  test('is migrated while processes read and write: no request fails, and each is charged once with its row', async () => {
-    await older()
-    const state = { isOver: false, requests: 0 }
-    const olds = [0, 1, 2].map(async process => {
-      for (let n = 0; !state.isOver; n++) {
-        await oldRequest(`old ${process} ${n}`)
-        state.requests += 1
-      }
-    })
-    await expect.poll(() => state.requests).toBeGreaterThan(20)
+  test('a step runs once, in the schema, while processes read and write: no request fails, and each is charged once', async () => {
     const storages = [open(), open()]
     onTestFinished(async () => void (await Promise.all(storages.map(storage => storage.close()))))
-    const ids = Array.from({ length: 400 }, (_, n) => `new ${n}`)
-    await Promise.all(
-      ids.map(async (id, n) => {
-        const storage = storages[n % 2]
-        await storage?.ledger.reserve({ id, amount: 10, accounts: [{ account: 'a', floor: -1_000_000 }], at: MIDNIGHT })
-        await storage?.settle({ row: makeRow(id, 1), amounts: { a: 7 }, slotKeys: ['slots'], at: MIDNIGHT })
+    const state = { isOver: false, requests: 0 }
+    const runs = storages.flatMap((storage, process) =>
+      [0, 1].map(async run => {
+        for (let n = 0; !state.isOver; n++) {
+          const id = `${process} ${run} ${n}`
+          await storage.ledger.reserve({ id, amount: 10, accounts: [{ account: 'a', floor: -1_000_000_000 }], at: MIDNIGHT })
+          await storage.settle({ row: makeRow(id, 1), amounts: { a: 7 }, slotKeys: [], at: MIDNIGHT })
+          state.requests += 1
+        }
       }),
     )
+    await expect.poll(() => state.requests).toBeGreaterThan(20)
+    await Promise.all([migratePostgres(client, schema, added), migratePostgres(client, schema, added)])
     const atMigration = state.requests
     await expect.poll(() => state.requests).toBeGreaterThan(atMigration + 20)
     state.isOver = true
-    await Promise.all(olds)
-    expect(await versionOf()).toBe(6)
-    const requests = state.requests + ids.length
-    expect(await storages[0]?.ledger.balance('a')).toMatchObject({ held: 0, spent: 7 * requests })
-    expect(await storages[0]?.usage.count({ workspaceId: 'ws_1', from: 0, to: Number.MAX_SAFE_INTEGER, limit: 1e6 })).toBe(requests)
+    await Promise.all(runs)
+    expect(await versionOf()).toBe(2)
+    expect((await pool.query(`SELECT account, label FROM ${schema}.accounts`)).rows).toEqual([{ account: 'a', label: 'a' }])
+    expect(await storages[0]?.ledger.balance('a')).toMatchObject({ held: 0, spent: 7 * state.requests })
+  })
+
+  test('a step that fails leaves the schema unchanged, and a release without the newest step refuses it', async () => {
+    const failing = [...added, 'ALTER TABLE accounts DROP COLUMN label; ALTER TABLE missing ADD COLUMN label text;']
+    await expect(migratePostgres(client, schema, failing)).rejects.toThrow('"missing" does not exist')
+    expect(await versionOf()).toBe(2)
+    expect((await pool.query(`SELECT label FROM ${schema}.accounts`)).rows).toHaveLength(1)
+    await expect(migratePostgres(client, schema, [first])).rejects.toThrow(`\`${schema}\` has schema 2, but this version supports 1`)
   })
 })

@@ -64,18 +64,6 @@ describePostgres('postgresStorage', () => {
     }
   })
 
-  test('an older schema is upgraded at the first use, and a process that used it continues', async () => {
-    const schema = newSchema()
-    const older = open(schema)
-    const hold = (id: string) => ({ id, amount: 1, accounts: [{ account: 'a', floor: 0 }], at: 0 })
-    await older.ledger.credit({ id: 'c', account: 'a', amount: 3, at: 0 })
-    await older.ledger.reserve(hold('one'))
-    await pool.query(`DROP FUNCTION ${schema}.lock_accounts; UPDATE ${schema}.schema_version SET version = 2`)
-    expect(await open(schema).ledger.reserve(hold('two'))).toBeUndefined()
-    expect(await older.ledger.reserve(hold('three'))).toBeUndefined()
-    expect((await older.ledger.balance('a')).held).toBe(3)
-  })
-
   test('a schema of a newer version is refused, and unchanged', async () => {
     const schema = newSchema()
     await open(schema).ping()

@@ -7,7 +7,6 @@ import { createTotalsBuilder, intervalMs } from '@signalbox/storage/usage-totals
 import { expect, inject, onTestFinished, test } from 'vitest'
 import type { SqliteDatabase } from '../src/sqlite/engine.ts'
 import { migrateFile } from '../src/sqlite/file-connection.ts'
-import { sqliteMigrations } from '../src/sqlite/schema-versions.ts'
 import { sqliteStorage } from '../src/sqlite.ts'
 import { temporaryFile } from './temporary-file.ts'
 import { MIDNIGHT, makeRow } from './usage-row.ts'
@@ -106,15 +105,15 @@ test('forgotten rows count in whole hours, and no longer where rows have to be r
   expect(await usage.list({ ...always, keyId: 'key_1', to: before, limit: 9 })).toEqual([])
 })
 
-test('a file of an earlier schema has totals of its rows as soon as they are read', async () => {
+test('rows that no stored totals count are in the totals as soon as they are read', async () => {
   const path = temporaryFile()
   const old = new DatabaseSync(path)
-  migrateFile(old as unknown as SqliteDatabase, sqliteMigrations.slice(0, 1))
+  migrateFile(old as unknown as SqliteDatabase)
   old.exec(`
     WITH RECURSIVE n (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < 4999)
     INSERT INTO usage (id, workspace_id, key_id, at, model_asked, model, provider, credential, strategy, streamed, input_tokens,
-      output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, estimated, cost, result, attempts, duration_ms, warnings)
-    SELECT 'req_' || n, 'ws_1', 'key_' || (n % 3), ${MIDNIGHT} + n * 60000, 'm', 'm', 'p', 'platform', 's', 0, 1, 1, 0, 0, 0, 0, n, 'ok', 1, 9, '[]' FROM n`)
+      output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, estimated, cost, byok_cost, result, attempts, duration_ms, warnings)
+    SELECT 'req_' || n, 'ws_1', 'key_' || (n % 3), ${MIDNIGHT} + n * 60000, 'm', 'm', 'p', 'platform', 's', 0, 1, 1, 0, 0, 0, 0, n, 0, 'ok', 1, 9, '[]' FROM n`)
   old.close()
   const usage = openUsage(path)
   expect(await usage.totals(always)).toMatchObject([{ requests: 5_000, cost: (4_999 * 5_000) / 2, byokCost: 0 }])

@@ -1,52 +1,9 @@
-import { maxSum } from '@signalbox/storage/faults'
+import { postgresSchema } from '../generated/postgres-schema.ts'
 import type { PostgresClient } from './client.ts'
 import { SchemaError } from './failures.ts'
-import { commitFunctionSql } from './schema/commit-function.ts'
-import { counterFunctionsSql } from './schema/counter-functions.ts'
-import { forgetFunctionsSql } from './schema/forget-functions.ts'
-import { holdFunctionsSql } from './schema/hold-functions.ts'
-import { itemClockSql } from './schema/item-clock.ts'
-import { itemFunctionsSql } from './schema/item-functions.ts'
-import { ledgerFunctionsSql } from './schema/ledger-functions.ts'
-import { settleFunctionSql, settleRequestsSql } from './schema/settle-functions.ts'
-import { partitionedTablesSql, tablesSql } from './schema/tables.ts'
-import { usageFunctionsSql } from './schema/usage-functions.ts'
-import { usageTagsSql } from './schema/usage-tags.ts'
 
 /** SQL of each schema version. Released versions are never edited, and there are no down migrations. */
-const migrations: readonly string[] = [
-  [
-    tablesSql,
-    partitionedTablesSql,
-    holdFunctionsSql,
-    settleFunctionSql,
-    ledgerFunctionsSql,
-    counterFunctionsSql,
-    commitFunctionSql,
-    usageFunctionsSql,
-    itemFunctionsSql,
-  ].join(''),
-  usageTagsSql,
-  // Replace functions of older schemas, in which holds, counters and slots were not decided on locked rows alone.
-  [holdFunctionsSql, counterFunctionsSql].join(''),
-  forgetFunctionsSql,
-  // Concurrent holds and settlements of one id exclude each other, and a request is settled as a whole.
-  [holdFunctionsSql, settleFunctionSql, settleRequestsSql].join(''),
-  itemClockSql,
-]
-
-/** The newest schema version that this release supports. */
-const schemaVersion = migrations.length
-
-/**
- * Settings of every function. Plans are generic and always use indexes, because a plan made while a table was small would scan all of it
- * once it is large. JIT compilation would cost more than it saves.
- */
-const functionSettings = (schema: string): string =>
-  `SET search_path = ${schema}, pg_temp SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off`
-
-const forSchema = (sql: string, schema: string): string =>
-  sql.replaceAll('SETTINGS', functionSettings(schema)).replaceAll('SCHEMA', schema).replaceAll('MAX_SUM', `${maxSum}`)
+const postgresMigrations: readonly string[] = [postgresSchema]
 
 /**
  * Checks a schema name, which is used unquoted in SQL.
@@ -68,7 +25,7 @@ export function checkSchemaName(schema: string): void {
  */
 export function printPostgresMigrations({ schema = 'signalbox' }: { readonly schema?: string } = {}): string {
   checkSchemaName(schema)
-  return ['BEGIN;', createVersionTable(schema), ...stepsFrom(0, schema), 'COMMIT;', ''].join('\n')
+  return ['BEGIN;', createVersionTable(schema), stepsFrom(0, schema, postgresMigrations), 'COMMIT;', ''].join('\n')
 }
 
 /** `CREATE SCHEMA IF NOT EXISTS` needs the right to create schemas even where the schema exists, so a role that owns only its schema fails. */
@@ -79,10 +36,13 @@ END $$;
 CREATE TABLE IF NOT EXISTS ${schema}.schema_version (version integer NOT NULL);
 INSERT INTO ${schema}.schema_version (version) SELECT 0 WHERE NOT EXISTS (SELECT FROM ${schema}.schema_version);`
 
-const stepsFrom = (version: number, schema: string): readonly string[] =>
-  migrations
-    .slice(version)
-    .map((sql, index) => `${forSchema(sql, schema)}\nUPDATE ${schema}.schema_version SET version = ${version + index + 1};`)
+/** The steps name no schema: what they create, and what their functions see, is that of the search path. */
+const stepsFrom = (version: number, schema: string, migrations: readonly string[]): string =>
+  [
+    `SET LOCAL search_path = ${schema}, pg_temp;`,
+    ...migrations.slice(version),
+    `UPDATE ${schema}.schema_version SET version = ${migrations.length};`,
+  ].join('\n')
 
 /** Database encodings that can store any text. In others, a character from a client could make a settlement fail. */
 const encodings: ReadonlySet<unknown> = new Set(['UTF8', 'SQL_ASCII'])
@@ -116,15 +76,15 @@ export async function readSchemaVersion(client: Pick<PostgresClient, 'run'>, sch
   return Number(row?.version ?? 0)
 }
 
-/** The error of a schema that this release cannot use; undefined if it is the newest. */
-export function faultOfVersion(version: number, schema: string): SchemaError | undefined {
-  if (version > schemaVersion)
+/** The error of a schema that a release with the version `newest` cannot use; undefined if it is the newest. */
+export function faultOfVersion(version: number, schema: string, newest = postgresMigrations.length): SchemaError | undefined {
+  if (version > newest)
     return new SchemaError(
-      `postgresStorage: \`${schema}\` has schema ${version}, but this version supports ${schemaVersion}: a newer version created it. Run that version, or use another schema.`,
+      `postgresStorage: \`${schema}\` has schema ${version}, but this version supports ${newest}: a newer version created it. Run that version, or use another schema.`,
     )
-  if (version < schemaVersion)
+  if (version < newest)
     return new SchemaError(
-      `postgresStorage: \`${schema}\` has schema ${version}, but this version needs ${schemaVersion}. Apply the migrations, or leave \`migrate\` on.`,
+      `postgresStorage: \`${schema}\` has schema ${version}, but this version needs ${newest}. Apply the migrations, or leave \`migrate\` on.`,
     )
   return undefined
 }
@@ -133,14 +93,15 @@ export function faultOfVersion(version: number, schema: string): SchemaError | u
  * Migrates a schema to the newest version, under an advisory lock: of several processes that start together, one migrates and the others
  * wait. A failed step leaves the schema unchanged.
  */
-export async function migratePostgres(client: PostgresClient, schema: string): Promise<void> {
-  if ((await readSchemaVersion(client, schema)) === schemaVersion) return
+export async function migratePostgres(client: PostgresClient, schema: string, migrations = postgresMigrations): Promise<void> {
+  const newest = migrations.length
+  if ((await readSchemaVersion(client, schema)) === newest) return
   await client.transaction(async run => {
     await run(`SELECT pg_advisory_xact_lock(hashtext('signalbox migrations ${schema}'))`)
     const version = await readSchemaVersion({ run: ({ text }) => run(text) }, schema)
-    if (version > schemaVersion) throw faultOfVersion(version, schema)
-    if (version === schemaVersion) return
+    if (version > newest) throw faultOfVersion(version, schema, newest)
+    if (version === newest) return
     if (version === 0) await run(createVersionTable(schema))
-    for (const step of stepsFrom(version, schema)) await run(step)
+    await run(stepsFrom(version, schema, migrations))
   })
 }

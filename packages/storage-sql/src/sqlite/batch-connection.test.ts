@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type BatchDriver, namedRows, openBatchConnection } from './batch-connection.ts'
-import { sqliteMigrations } from './schema-versions.ts'
+import { sqliteMigrations } from './migrate.ts'
 import { type Rows, type Statement, statement, type Verb } from './verb.ts'
 
 const migrated: Rows = [[], [], [{ version: sqliteMigrations.length }]]

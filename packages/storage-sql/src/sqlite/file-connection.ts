@@ -1,9 +1,8 @@
 import type { Awaitable } from '@signalbox/storage'
 import type { Connection } from './connection.ts'
 import { isBusy, isUnwritable, type SqliteDatabase, type SqliteEngine } from './engine.ts'
-import { migrate } from './migrate.ts'
+import { type Migration, migrate } from './migrate.ts'
 import { type VerbOutcome, type VerbRunner, verbRunner } from './run-verb.ts'
-import { type Migration, sqliteMigrations } from './schema-versions.ts'
 import type { Verb } from './verb.ts'
 
 // SQLite's cost is the commit, not the statement. So verbs called in the same turn of the event loop share a transaction, and each returns
@@ -79,7 +78,7 @@ export function openFileConnection(db: SqliteDatabase, options: FileConnectionOp
 }
 
 /** Migrates a file to the newest schema, under the write lock. Every step is synchronous. */
-export function migrateFile(db: SqliteDatabase, migrations: readonly Migration[] = sqliteMigrations): void {
+export function migrateFile(db: SqliteDatabase, migrations?: readonly Migration[]): void {
   const { batch } = verbRunner(db)
   void migrate(statements => {
     db.exec('BEGIN IMMEDIATE')

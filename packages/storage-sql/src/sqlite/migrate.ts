@@ -1,7 +1,13 @@
 import type { Awaitable } from '@signalbox/storage'
 import { andThen, recover } from '@signalbox/storage/awaitable'
-import { type Migration, sqliteMigrations } from './schema-versions.ts'
+import { sqliteSchema } from '../generated/sqlite-schema.ts'
 import { type Rows, type Statement, statement } from './verb.ts'
+
+/** The statements of one schema version. Released versions are never edited, and there are no down migrations. */
+export type Migration = readonly string[]
+
+/** The migrations to the newest schema on SQLite. */
+export const sqliteMigrations: readonly Migration[] = [sqliteSchema]
 
 /** Runs statements in one transaction. */
 export type RunBatch = (statements: readonly Statement[]) => Awaitable<Rows>

@@ -23,14 +23,14 @@ export const sourcesOf = (name: string): readonly Source[] =>
 export const tools = ['testing', 'bench']
 
 /**
- * What is shipped, with paths that begin with the package's name. The catalog's data is one table, and the types of the client are
- * written by a tool.
+ * What is shipped, with paths that begin with the package's name. The catalog's data is one table; the types of the client and the
+ * schemas of databases are written by tools.
  */
 export const productSources = (): readonly Source[] =>
   packageNames
     .filter(name => !tools.includes(name))
     .flatMap(name => sourcesOf(name).map(source => ({ ...source, path: `${name}/${source.path}` })))
-    .filter(({ path }) => !/^(catalog\/data|client\/generated)\//.test(path))
+    .filter(({ path }) => !/^(catalog\/data|client\/generated|storage-sql\/generated)\//.test(path))
 
 function readSource(name: string, path: string): Source {
   const text = readFileSync(join(packages, name, 'src', path), 'utf8')
