@@ -54,7 +54,7 @@ export function createApi(gateway: Gateway, options?: ApiOptions): Api {
     },
     endpoints: spoken.flatMap(({ endpoint }) => (endpoint === undefined ? [] : [endpoint])),
     // Code that only some programs need is loaded when it is first requested.
-    management: once(async () => (await import('./management/table.ts')).managementTable(settings.basePath)),
+    management: once(async () => (await import('./management/routes.ts')).managementTable(settings.basePath)),
     document: keepDocument(
       once(async () => {
         const { gatewayDocument } = await import('./openapi/gateway-document.ts')

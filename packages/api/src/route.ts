@@ -13,7 +13,6 @@ import type { QueryParameter } from './query.ts'
 import type { RequestHeaderName } from './request-headers.ts'
 import type { RequestLog } from './request-log.ts'
 import type { HeaderName } from './response-headers.ts'
-import type { SchemaName } from './schemas.ts'
 import type { Settings } from './settings.ts'
 import type { TurnQueue } from './turn-queue.ts'
 import type { Uploads } from './uploads.ts'
@@ -96,21 +95,21 @@ interface RouteFacts {
   readonly query?: readonly QueryParameter[]
   /** Request headers specific to the route. */
   readonly headers?: readonly RequestHeaderName[]
-  /** Schema of the JSON body, if it has one. */
-  readonly body?: SchemaName
+  /** Name of the schema of the JSON body, if it has one. */
+  readonly body?: string | undefined
   /** The fields of its body, which are checked before the handler runs. Absent: the dialect parses the body. */
-  readonly input?: InputSpec
-  readonly reply: SchemaName
+  readonly input?: InputSpec | undefined
+  readonly reply: string
   /** Schema of the data of a server-sent event, if it can stream. */
-  readonly stream?: SchemaName
+  readonly stream?: string
   /** Status of success. Default: 200. */
-  readonly status?: 202
+  readonly status?: 202 | undefined
   /** Status of a reply with the same shape that is not a success. */
   readonly orStatus?: 503
   /** Media type of success. Default: `application/json`. */
   readonly media?: 'text/csv'
   /** Set if the reply contains a secret, which is shown once and not stored. */
-  readonly secret?: true
+  readonly secret?: true | undefined
   /** Which caches may keep the reply, which has an `ETag`. */
   readonly cache?: CacheScope
   /** Response headers specific to the route. */

@@ -9,12 +9,12 @@ import { countTokens, createMessage } from './inference/messages/request-schema.
 import { messagesError, messagesSchemas, tokenCount } from './inference/messages/response-schema.ts'
 import { compactResponse, createResponse } from './inference/responses/request-schema.ts'
 import { responsesSchemas } from './inference/responses/response-schema.ts'
-import { managementSchemas } from './management/schemas/index.ts'
-import { resourceSchema } from './management/schemas/resource.ts'
+import { resourceSchema } from './management/resource-schema.ts'
+import { managementSchemas } from './management/schemas.ts'
 import { closedObject, integerField, listField, openObject, textField } from './schema-fields.ts'
 
 /** The schemas of all request and response bodies, for the OpenAPI document. */
-export const makeSchemas = () => ({
+export const makeSchemas = (): Readonly<Record<string, z.ZodType>> => ({
   CreateResponse: createResponse(),
   CompactResponse: compactResponse(),
   ...responsesSchemas(),
@@ -36,11 +36,6 @@ export const makeSchemas = () => ({
   Error: error(),
   MessagesError: messagesError(),
 })
-
-type Schemas = ReturnType<typeof makeSchemas>
-
-/** The name of a request or response body in the OpenAPI document. */
-export type SchemaName = keyof Schemas
 
 const home = () =>
   closedObject('Where the API and its documents are.', {

@@ -1,5 +1,5 @@
 import { keyIdOfUser, userPrefix } from '@signalbox/core/access'
-import { invalidValue, pageFields } from '@signalbox/core/resources'
+import { invalidValue, maxSeries } from '@signalbox/core/resources'
 import { orStoreDown } from '@signalbox/core/runtime'
 import { requestIdOf } from '@signalbox/dialects/common'
 import { GatewayError } from '@signalbox/dialects/errors'
@@ -8,7 +8,6 @@ import type { Evidence } from '@signalbox/router/decision-log'
 import type { Awaitable, TotalsQuery, UsageQuery, UsageRow, UsageTotal } from '@signalbox/storage'
 import { quantileOf } from '@signalbox/storage/histogram'
 import { absent } from './check.ts'
-import type { CallSpecs } from './check-calls.ts'
 import type { WorkspaceContext } from './ports.ts'
 
 /** Filters of requests. Times are Unix milliseconds, `from` inclusive, `to` exclusive. Default: the last 30 days. */
@@ -113,7 +112,7 @@ export function analyticsOf({ ports, workspaceId }: WorkspaceContext): Analytics
       const [total] = await reports.run(workspaceId, () => orStoreDown(() => usage.totals(range)), { isFirst: true })
       return { from: range.from, to: range.to, ...summaryOf(total) }
     },
-    async trends({ interval = 'day', groupBy, top = maxGroups, ...query } = {}) {
+    async trends({ interval = 'day', groupBy, top = maxSeries, ...query } = {}) {
       const range = usageQueryOf(query)
       if (interval === 'hour' && range.to - range.from > (maxPoints * dayMs) / 24)
         throw invalidValue('interval', interval, `\`day\` for more than ${Math.floor(maxPoints / 24)} days`)
@@ -252,9 +251,6 @@ const groupings: Readonly<Record<GroupBy, GroupSpec>> = {
   tag: { query: { groupBy: 'tag' }, filter: 'tag' },
 }
 
-/** Maximum series in a response. */
-const maxGroups = 100
-
 /** The series of totals, which are added in the order of their intervals. */
 function collectSeries({ query: { groupPrefix = '' } }: Pick<GroupSpec, 'query'> = { query: {} }) {
   const points = new Map<string | undefined, Series['points'][number][]>()
@@ -282,31 +278,4 @@ function partsOf(range: UsageQuery, interval: 'hour' | 'day'): readonly UsageQue
     from = to
   }
   return parts
-}
-
-const rangeFields = {
-  from: { kind: 'milliseconds' },
-  to: { kind: 'milliseconds' },
-  model: { kind: 'string' },
-  provider: { kind: 'string' },
-  apiKeyId: { kind: 'string' },
-  user: { kind: 'string' },
-  tag: { kind: 'string' },
-} as const
-
-/** The argument checks of the methods. */
-export const analyticsCalls: CallSpecs<Analytics> = {
-  summary: { options: rangeFields },
-  trends: {
-    options: {
-      ...rangeFields,
-      interval: { kind: 'enum', values: ['hour', 'day'] },
-      groupBy: { kind: 'enum', values: ['model', 'provider', 'key', 'user', 'tag'] },
-      top: { kind: 'integer', min: 1, max: maxGroups },
-    },
-  },
-  requests: { options: { ...rangeFields, ...pageFields } },
-  request: { id: true },
-  routing: { id: true },
-  count: { options: rangeFields },
 }

@@ -17,17 +17,13 @@ import {
   apiKeyFields,
   scopes as everyScope,
   invalidValue,
-  keyUsageFields,
   type NewApiKey,
-  pageFields,
-  rotateKeyFields,
   type Scope,
   toWire,
 } from '@signalbox/core/resources'
 import { GatewayError } from '@signalbox/dialects/errors'
 import type { Actor, Draft } from './change.ts'
 import { absent } from './check.ts'
-import type { CallSpecs } from './check-calls.ts'
 import { originOfNewKey } from './descendant-keys.ts'
 import { findWorkspace } from './find-workspace.ts'
 import { type KeyUsage, keyUsage, type UsagePeriod } from './key-usage.ts'
@@ -307,15 +303,4 @@ function checkSecret(secret: string): void {
 
 function checkExpiry({ expiresAt }: ApiKeyChange, now: number): void {
   if (expiresAt && expiresAt.getTime() <= now) throw invalidValue('expiresAt', expiresAt.toISOString(), 'a date in the future')
-}
-
-/** The argument checks of the methods. */
-export const apiKeyCalls: CallSpecs<ApiKeys> = {
-  create: { input: { fields: apiKeyFields, mode: 'create' } },
-  list: { options: { ...pageFields, includeRevoked: { kind: 'boolean' } } },
-  get: { id: true },
-  update: { id: true, input: { fields: apiKeyFields, mode: 'update' } },
-  revoke: { id: true, options: { keepMade: { kind: 'boolean' } } },
-  rotate: { id: true, options: rotateKeyFields },
-  usage: { id: true, options: keyUsageFields },
 }

@@ -1,9 +1,7 @@
 import type { auditVerificationFields, RecordOf } from '@signalbox/core/resources'
-import { pageFields } from '@signalbox/core/resources'
 import { orStoreDown } from '@signalbox/core/runtime'
 import type { AuditQuery, AuditRow } from '@signalbox/storage'
 import { hashOf } from './audit-chain.ts'
-import type { CallSpecs } from './check-calls.ts'
 import type { WorkspaceContext } from './ports.ts'
 
 /** The audit log of a workspace, a signed hash chain. */
@@ -93,17 +91,4 @@ async function follows(row: AuditRow, last: AuditRow | undefined, forgets: boole
   if ((await hashOf(unhashed)) !== hash) return false
   if (last) return row.place === last.place + 1 && row.previousHash === last.hash
   return row.place === 1 ? row.previousHash === '' : forgets
-}
-
-/** The argument checks of the methods. */
-export const auditEventCalls: CallSpecs<AuditEvents> = {
-  list: {
-    options: {
-      ...pageFields,
-      from: { kind: 'milliseconds' },
-      to: { kind: 'milliseconds' },
-      event: { kind: 'string' },
-      actorKeyId: { kind: 'string' },
-    },
-  },
 }

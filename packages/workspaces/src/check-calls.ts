@@ -1,17 +1,7 @@
-import type { Fields, InputSpec } from '@signalbox/core/resources'
-import { checkInput, invalidValue, type NameStyle, withWireNames } from '@signalbox/core/resources'
+import type { Endpoint, Endpoints } from '@signalbox/core/resources'
+import { checkInput, invalidValue, type NameStyle, optionsOf, withWireNames } from '@signalbox/core/resources'
 import { GatewayError, isGatewayError } from '@signalbox/dialects/errors'
 import { isObject } from '@signalbox/dialects/protocol'
-
-/** The arguments of a method: an optional id, then its input or its options. */
-interface CallSpec {
-  readonly id?: true
-  readonly input?: InputSpec
-  readonly options?: Fields
-}
-
-/** The arguments of the methods of a resource. Methods without arguments are absent. */
-export type CallSpecs<Resource> = { readonly [Method in keyof Resource]?: CallSpec }
 
 /**
  * The same methods with their arguments checked, because input may come from JavaScript or a form, where types are not checked. They
@@ -20,16 +10,19 @@ export type CallSpecs<Resource> = { readonly [Method in keyof Resource]?: CallSp
 export function withCheckedCalls<Resource extends object>(
   name: string,
   methods: Resource,
-  { specs, nameStyle }: { readonly specs: CallSpecs<Resource>; readonly nameStyle?: NameStyle | undefined },
+  endpoints: Endpoints,
+  nameStyle?: NameStyle,
 ): Resource {
-  const checked = Object.entries<CallSpec>(specs as Readonly<Record<string, CallSpec>>).map(([method, spec]) => {
+  const checked = Object.entries(endpoints).map(([method, endpoint]) => {
     const run = methods[method as keyof Resource] as (...args: readonly unknown[]) => unknown
     const call = async (...args: readonly unknown[]): Promise<unknown> => {
       try {
-        checkArguments(`${name}.${method}`, spec, args)
+        checkArguments(`${name}.${method}`, endpoint, args)
         return await run(...args)
       } catch (error) {
-        throw nameStyle === 'json' && isGatewayError(error) ? withWireNames(error, spec.input?.fields ?? spec.options ?? {}) : error
+        throw nameStyle === 'json' && isGatewayError(error)
+          ? withWireNames(error, endpoint.input?.fields ?? optionsOf(endpoint) ?? {})
+          : error
       }
     }
     return [method, call]
@@ -37,10 +30,12 @@ export function withCheckedCalls<Resource extends object>(
   return { ...methods, ...Object.fromEntries(checked) }
 }
 
-function checkArguments(method: string, { id, input, options }: CallSpec, args: readonly unknown[]): void {
+function checkArguments(method: string, endpoint: Endpoint, args: readonly unknown[]): void {
+  const { id, input } = endpoint
   if (id && typeof args[0] !== 'string') throw invalidValue('id', args[0], 'an id (a string)')
   const given = args[id ? 1 : 0]
-  const spec = input ?? (given === undefined || !options ? undefined : { fields: options, mode: 'options' as const })
+  const fields = optionsOf(endpoint)
+  const spec = input ?? (given === undefined || !fields ? undefined : { fields, mode: 'options' as const })
   if (!spec) return
   if (!isObject(given))
     throw new GatewayError('invalid_request', { message: `\`${method}\` takes an object, with ${Object.keys(spec.fields).join(', ')}.` })

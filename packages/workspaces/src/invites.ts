@@ -1,12 +1,11 @@
 import type { InviteBody } from '@signalbox/core/access'
 import { changedRecord, hashSecret, newRecord, type TypedRecord } from '@signalbox/core/access'
-import { type Acceptance, type Invite, inviteFields, type Member, type NewInvite, pageFields } from '@signalbox/core/resources'
+import type { Acceptance, Invite, Member, NewInvite } from '@signalbox/core/resources'
 import { callHook } from '@signalbox/core/runtime'
 import { toBase64Url } from '@signalbox/dialects/common'
 import { GatewayError } from '@signalbox/dialects/errors'
 import { dayMs } from '@signalbox/dialects/protocol'
 import { absent } from './check.ts'
-import type { CallSpecs } from './check-calls.ts'
 import { checkEmail, normalEmail } from './email.ts'
 import { findWorkspace } from './find-workspace.ts'
 import { checkGrant } from './grant-role.ts'
@@ -147,13 +146,6 @@ export async function acceptInvite(
     }
   })
   return { ...member, workspaceId }
-}
-
-/** The argument checks of the methods. */
-export const inviteCalls: CallSpecs<Invites> = {
-  list: { options: pageFields },
-  create: { input: { fields: inviteFields, mode: 'create' } },
-  revoke: { id: true },
 }
 
 const wasAccepted = (): GatewayError =>

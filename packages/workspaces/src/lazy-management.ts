@@ -1,6 +1,8 @@
 import type { WorkspacePolicies } from '@signalbox/core/access'
 import { endUserCaller } from '@signalbox/core/access'
+import { type Endpoints, type ResourcePath, resourceAt, resources, workspaceEndpoints } from '@signalbox/core/resources'
 import { once } from '@signalbox/dialects/common'
+import { own } from '@signalbox/dialects/protocol'
 import type { Awaitable } from '@signalbox/storage'
 import type { Management, ManagementSetting } from './management.ts'
 import type { ManagementPorts } from './ports.ts'
@@ -28,7 +30,10 @@ export function lazyManagement(terms: WorkspacePolicies, setting: () => Awaitabl
     }
   const workspaces = (load: () => Promise<Workspaces>, setUp: ManagementPorts['setUp']): Workspaces => {
     const open = once(load)
-    return Object.assign(one(open, setUp), forwarded(open, { create: true, acceptInvite: true, list: true }))
+    return Object.assign(
+      one(open, setUp),
+      forwarded(open, workspaceEndpoints) as unknown as Pick<Workspaces, keyof typeof workspaceEndpoints>,
+    )
   }
   return {
     commitWithAudit: async (workspaceId, actor, decide) => (await load()).commitWithAudit(workspaceId, actor, decide),
@@ -41,56 +46,27 @@ export function lazyManagement(terms: WorkspacePolicies, setting: () => Awaitabl
   }
 }
 
-type Names<T> = { readonly [Name in keyof T]: true }
 type AnyMethod = (...args: readonly unknown[]) => unknown
 
 /** Methods that forward to those of the same name once they are loaded. */
-const forwarded = <T extends object, Name extends keyof T & string>(
-  open: () => Promise<T>,
-  names: { readonly [N in Name]: true },
-): Pick<T, Name> =>
+const forwarded = (open: () => Promise<object>, endpoints: Endpoints): Readonly<Record<string, AnyMethod>> =>
   Object.fromEntries(
-    Object.keys(names).map(name => [name, async (...args: readonly unknown[]) => ((await open())[name as Name] as AnyMethod)(...args)]),
-  ) as Pick<T, Name>
+    Object.keys(endpoints).map(name => [
+      name,
+      async (...args: readonly unknown[]) => own((await open()) as Readonly<Record<string, AnyMethod>>, name)?.(...args),
+    ]),
+  )
 
-type Resources = Omit<Workspace, 'asUser'>
-
-const plain: { readonly [R in Exclude<keyof Resources, 'billing' | 'analytics'>]: Names<Resources[R]> } = {
-  apiKeys: { create: true, list: true, get: true, usage: true, update: true, rotate: true, revoke: true },
-  byokKeys: { create: true, list: true, get: true, update: true, validate: true, delete: true },
-  budgets: { create: true, list: true, get: true, update: true, delete: true },
-  settings: { get: true, update: true },
-  limits: { get: true, update: true },
-  routingDefaults: { get: true, update: true },
-  members: { list: true, add: true, update: true, remove: true },
-  invites: { list: true, create: true, revoke: true },
-  auditEvents: { list: true, verify: true },
-  sessions: { create: true, list: true, revoke: true },
-  subscription: { get: true, set: true },
-}
-const billingNames: Names<Omit<Resources['billing'], 'autoReload'>> = { balance: true, credit: true, adjust: true, ledger: true }
-const analyticsNames: Names<Omit<Resources['analytics'], 'pages'>> = {
-  request: true,
-  summary: true,
-  trends: true,
-  requests: true,
-  routing: true,
-  count: true,
-}
-
-function resourcesOf(open: () => Promise<Workspace>): Resources {
-  const resources = Object.entries(plain).map(([name, names]) => {
-    const openOne = async (): Promise<object> => (await open())[name as keyof typeof plain]
-    return [name, forwarded(openOne, names as Names<object>)]
-  })
+function resourcesOf(open: () => Promise<Workspace>): Omit<Workspace, 'asUser'> {
+  const forwardedAt = (path: ResourcePath) => forwarded(async () => resourceAt(await open(), path), resources[path])
+  const { 'billing.autoReload': _, ...paths } = resources
+  const plain = Object.fromEntries(Object.keys(paths).map(path => [path, forwardedAt(path as ResourcePath)]))
+  const { billing, analytics, ...others } = plain as unknown as Omit<Workspace, 'asUser'>
   return {
-    ...(Object.fromEntries(resources) as Pick<Resources, keyof typeof plain>),
-    billing: {
-      ...forwarded(async () => (await open()).billing, billingNames),
-      autoReload: forwarded(async () => (await open()).billing.autoReload, { update: true }),
-    },
+    ...others,
+    billing: { ...billing, autoReload: forwardedAt('billing.autoReload') as unknown as Workspace['billing']['autoReload'] },
     analytics: {
-      ...forwarded(async () => (await open()).analytics, analyticsNames),
+      ...analytics,
       async *pages(query, max) {
         yield* (await open()).analytics.pages(query, max)
       },

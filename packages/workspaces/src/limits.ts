@@ -1,7 +1,6 @@
 import type { CallLimits } from '@signalbox/core/access'
 import { workspaceLimitFields } from '@signalbox/core/resources'
 import { changeWorkspace } from './change-workspace.ts'
-import type { CallSpecs } from './check-calls.ts'
 import { findWorkspace } from './find-workspace.ts'
 import type { WorkspaceContext } from './ports.ts'
 import { given } from './wire-names.ts'
@@ -27,6 +26,3 @@ export const limitsOf = (context: WorkspaceContext): WorkspaceLimits => ({
     return updated.limits ?? {}
   },
 })
-
-/** The argument checks of the methods. */
-export const limitsCalls: CallSpecs<WorkspaceLimits> = { update: { input: { fields: workspaceLimitFields, mode: 'update' } } }

@@ -1,9 +1,8 @@
 import type { MemberBody } from '@signalbox/core/access'
 import { changedRecord, newRecord, type Records, recordRemoval, type TypedRecord } from '@signalbox/core/access'
-import { type Member, type MemberChange, memberFields, type NewMember, pageFields } from '@signalbox/core/resources'
+import type { Member, MemberChange, NewMember } from '@signalbox/core/resources'
 import { GatewayError } from '@signalbox/dialects/errors'
 import { absent } from './check.ts'
-import type { CallSpecs } from './check-calls.ts'
 import { checkEmail, normalEmail } from './email.ts'
 import { findWorkspace } from './find-workspace.ts'
 import { checkGrant } from './grant-role.ts'
@@ -85,14 +84,6 @@ export function membersOf({ ports, workspaceId, actor }: WorkspaceContext): Memb
         }
       }),
   }
-}
-
-/** The argument checks of the methods. */
-export const memberCalls: CallSpecs<Members> = {
-  list: { options: pageFields },
-  add: { input: { fields: memberFields, mode: 'create' } },
-  update: { id: true, input: { fields: memberFields, mode: 'update' } },
-  remove: { id: true },
 }
 
 export interface NewMembership {

@@ -5,7 +5,6 @@ import {
   routingDefaultsFields,
 } from '@signalbox/core/resources'
 import { changeWorkspace } from './change-workspace.ts'
-import type { CallSpecs } from './check-calls.ts'
 import { findWorkspace } from './find-workspace.ts'
 import { checkKnown, type Directory, type NamedLists, type NameWarning, warningsOf } from './known-names.ts'
 import type { WorkspaceContext } from './ports.ts'
@@ -54,8 +53,3 @@ const listsOf = ({ order, only, ignore }: RoutingDefaultsChange): NamedLists => 
 
 /** Whether the lists leave a provider that could serve a request. */
 const isUsable = ({ only, ignore = [] }: Defaults): boolean => !only || only.length === 0 || !only.every(name => ignore.includes(name))
-
-/** The argument checks of the methods. */
-export const routingDefaultsCalls: CallSpecs<RoutingDefaultsResource> = {
-  update: { input: { fields: routingDefaultsFields, mode: 'update' } },
-}

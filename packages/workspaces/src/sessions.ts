@@ -1,10 +1,9 @@
 import type { SessionBody } from '@signalbox/core/access'
 import { changedRecord, hashSecret, isTag, makeSecret, nounOf, prefixOf, recordRemoval, type TypedRecord } from '@signalbox/core/access'
-import { invalidValue, type NewSession, pageFields, type Session, sessionFields, toWire } from '@signalbox/core/resources'
+import { invalidValue, type NewSession, type Session, sessionFields, toWire } from '@signalbox/core/resources'
 import { GatewayError } from '@signalbox/dialects/errors'
 import { sessionTokenPrefix } from '@signalbox/dialects/protocol'
 import { absent } from './check.ts'
-import type { CallSpecs } from './check-calls.ts'
 import { checkKnown } from './known-names.ts'
 import type { WorkspaceContext } from './ports.ts'
 import { countWithout } from './session-count.ts'
@@ -109,11 +108,4 @@ const originOf = (text: string): string | undefined => {
 const sessionOf = ({ id, workspaceId, createdAt, body }: TypedRecord<'session'>): Session => {
   const { prefix, createdBy: _, ancestors: __, ...fields } = body
   return { ...fields, id, workspaceId, createdAt, tokenPrefix: prefix }
-}
-
-/** The argument checks of the methods. */
-export const sessionCalls: CallSpecs<Sessions> = {
-  create: { input: { fields: sessionFields, mode: 'create' } },
-  list: { options: { ...pageFields, user: { kind: 'string' } } },
-  revoke: { id: true },
 }

@@ -2,7 +2,6 @@ import type { WorkspaceBody } from '@signalbox/core/access'
 import type { WorkspaceSettings } from '@signalbox/core/resources'
 import { type SettingsChange, type SettingsRecord, settingsFields } from '@signalbox/core/resources'
 import { changeWorkspace } from './change-workspace.ts'
-import type { CallSpecs } from './check-calls.ts'
 import { findWorkspace } from './find-workspace.ts'
 import { checkKnown, type Directory, type NamedLists, type NameWarning, warningsOf } from './known-names.ts'
 import type { WorkspaceContext } from './ports.ts'
@@ -43,6 +42,3 @@ function settingsRecordOf({ name, settings }: WorkspaceBody, models: Directory):
 
 const listsOf = ({ allowedProviders, blockedProviders, allowedModels }: SettingsChange): NamedLists =>
   defined({ allowedProviders, blockedProviders, allowedModels })
-
-/** The argument checks of the methods. */
-export const settingsCalls: CallSpecs<SettingsResource> = { update: { input: { fields: settingsFields, mode: 'update' } } }

@@ -1,23 +1,22 @@
 import type { Caller } from '@signalbox/core/access'
 import { type EndUser, endUserCaller, newRecord } from '@signalbox/core/access'
-import { type Acceptance, acceptanceFields, type Member, type NewWorkspace, pageFields, workspaceFields } from '@signalbox/core/resources'
-import { type Analytics, analyticsCalls, analyticsOf } from './analytics.ts'
-import { type ApiKeys, apiKeyCalls, apiKeysOf } from './api-keys.ts'
-import { type AuditEvents, auditEventCalls, auditEventsOf } from './audit-events.ts'
-import { type ByokKeys, byokKeyCalls, byokKeysOf } from './byok/keys.ts'
+import { type Acceptance, type Endpoints, type Member, type NewWorkspace, resources, workspaceEndpoints } from '@signalbox/core/resources'
+import { type Analytics, analyticsOf } from './analytics.ts'
+import { type ApiKeys, apiKeysOf } from './api-keys.ts'
+import { type AuditEvents, auditEventsOf } from './audit-events.ts'
+import { type ByokKeys, byokKeysOf } from './byok/keys.ts'
 import type { Actor } from './change.ts'
-import { type CallSpecs, withCheckedCalls } from './check-calls.ts'
-import { acceptInvite, type Invites, inviteCalls, invitesOf } from './invites.ts'
-import { limitsCalls, limitsOf, type WorkspaceLimits } from './limits.ts'
-import { type Members, memberCalls, membersOf } from './members.ts'
-import { autoReloadCalls } from './money/auto-reload.ts'
-import { type Billing, billingCalls, billingOf } from './money/billing.ts'
-import { type Budgets, budgetCalls, budgetsOf } from './money/budgets.ts'
-import { type SubscriptionResource, subscriptionCalls, subscriptionOf } from './money/subscription.ts'
+import { withCheckedCalls } from './check-calls.ts'
+import { acceptInvite, type Invites, invitesOf } from './invites.ts'
+import { limitsOf, type WorkspaceLimits } from './limits.ts'
+import { type Members, membersOf } from './members.ts'
+import { type Billing, billingOf } from './money/billing.ts'
+import { type Budgets, budgetsOf } from './money/budgets.ts'
+import { type SubscriptionResource, subscriptionOf } from './money/subscription.ts'
 import type { ManagementPorts, WorkspaceContext } from './ports.ts'
-import { type RoutingDefaultsResource, routingDefaultsCalls, routingDefaultsOf } from './routing-defaults.ts'
-import { type Sessions, sessionCalls, sessionsOf } from './sessions.ts'
-import { type SettingsResource, settingsCalls, settingsOf } from './settings.ts'
+import { type RoutingDefaultsResource, routingDefaultsOf } from './routing-defaults.ts'
+import { type Sessions, sessionsOf } from './sessions.ts'
+import { type SettingsResource, settingsOf } from './settings.ts'
 import { checkWorkspaceId } from './workspace-id.ts'
 
 /**
@@ -80,37 +79,30 @@ export function workspacesOf(ports: ManagementPorts): Workspaces {
     list: async ({ after, limit = 1_000 }: { readonly after?: string; readonly limit?: number } = {}) =>
       (await records.list('workspace', { limit, ...(after !== undefined && { after }) })).map(({ id, body }) => ({ id, name: body.name })),
   }
-  const specs: CallSpecs<typeof verbs> = {
-    create: { input: { fields: workspaceFields, mode: 'create' } },
-    acceptInvite: { input: { fields: acceptanceFields, mode: 'create' } },
-    list: { options: pageFields },
-  }
-  return Object.assign(one, withCheckedCalls('workspaces', verbs, { specs }))
+  return Object.assign(one, withCheckedCalls('workspaces', verbs, workspaceEndpoints))
 }
 
 function workspaceOf(context: WorkspaceContext): Workspace {
-  const { nameStyle } = context.actor
-  const checked = <Resource extends object>(name: string, methods: Resource, specs: CallSpecs<Resource>): Resource =>
-    withCheckedCalls(name, methods, { specs, nameStyle })
+  const checked = <Resource extends object>(name: keyof typeof resources, methods: Resource): Resource =>
+    withCheckedCalls<Resource>(name, methods, resources[name] as Endpoints, context.actor.nameStyle)
   const billing = billingOf(context)
-  const autoReload = checked('billing.autoReload', billing.autoReload, autoReloadCalls)
   return {
     async asUser(user) {
       await context.ports.setUp()
       return endUserCaller(context.ports.terms, context.workspaceId, user)
     },
-    apiKeys: checked('apiKeys', apiKeysOf(context), apiKeyCalls),
-    byokKeys: checked('byokKeys', byokKeysOf(context), byokKeyCalls),
-    billing: checked('billing', { ...billing, autoReload }, billingCalls),
-    budgets: checked('budgets', budgetsOf(context), budgetCalls),
-    settings: checked('settings', settingsOf(context), settingsCalls),
-    limits: checked('limits', limitsOf(context), limitsCalls),
-    routingDefaults: checked('routingDefaults', routingDefaultsOf(context), routingDefaultsCalls),
-    members: checked('members', membersOf(context), memberCalls),
-    invites: checked('invites', invitesOf(context), inviteCalls),
-    auditEvents: checked('auditEvents', auditEventsOf(context), auditEventCalls),
-    sessions: checked('sessions', sessionsOf(context), sessionCalls),
-    analytics: checked('analytics', analyticsOf(context), analyticsCalls),
-    subscription: checked('subscription', subscriptionOf(context), subscriptionCalls),
+    apiKeys: checked('apiKeys', apiKeysOf(context)),
+    byokKeys: checked('byokKeys', byokKeysOf(context)),
+    billing: checked('billing', { ...billing, autoReload: checked('billing.autoReload', billing.autoReload) }),
+    budgets: checked('budgets', budgetsOf(context)),
+    settings: checked('settings', settingsOf(context)),
+    limits: checked('limits', limitsOf(context)),
+    routingDefaults: checked('routingDefaults', routingDefaultsOf(context)),
+    members: checked('members', membersOf(context)),
+    invites: checked('invites', invitesOf(context)),
+    auditEvents: checked('auditEvents', auditEventsOf(context)),
+    sessions: checked('sessions', sessionsOf(context)),
+    analytics: checked('analytics', analyticsOf(context)),
+    subscription: checked('subscription', subscriptionOf(context)),
   }
 }

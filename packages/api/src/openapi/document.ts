@@ -1,4 +1,5 @@
 import { immutableNames } from '@signalbox/core/resources'
+import { own } from '@signalbox/dialects/protocol'
 import type { Route } from '../route.ts'
 import { makeSchemas } from '../schemas.ts'
 import { addComponent, exampleOf, refTo } from './json-schema.ts'
@@ -18,8 +19,10 @@ export async function makeDocument(routes: readonly Route[], { ownedBy, pause }:
   const named = new Set<string>(
     routes.flatMap(route => [route.body ?? route.reply, route.reply, route.stream ?? route.reply, errorSchemaOf(route)]),
   )
-  for (const [name, schema] of Object.entries(makeSchemas())) {
-    if (!named.has(name)) continue
+  const schemas = makeSchemas()
+  for (const name of named) {
+    const schema = own(schemas, name)
+    if (schema === undefined) throw new Error(`A route names the schema "${name}", and there is no such schema.`)
     await pause?.()
     addComponent(shared.schemas, name, schema)
   }

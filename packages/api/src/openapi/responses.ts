@@ -4,7 +4,6 @@ import { errorHeaderNames } from '../headers.ts'
 import type { HeaderName } from '../response-headers.ts'
 import type { Route } from '../route.ts'
 import { refusesUnknownParameters, takesIdempotencyKey } from '../route-facts.ts'
-import type { SchemaName } from '../schemas.ts'
 import { errorExample, errorExampleName } from './error-examples.ts'
 import { type Components, exampleOf, refTo } from './json-schema.ts'
 import { responseHeaders } from './response-headers.ts'
@@ -34,7 +33,7 @@ const successNames = (route: Route): readonly HeaderName[] => [
   ...(route.replyHeaders ?? []),
 ]
 
-const mediaType = (name: SchemaName, components: Components): object => ({
+const mediaType = (name: string, components: Components): object => ({
   schema: refTo(name),
   example: exampleOf(refTo(name), components),
 })
@@ -66,13 +65,13 @@ const successOf = (route: Route, components: Components): object => ({
 })
 
 /** Dialects with their own error shape. */
-const errorSchemas: ReadonlyMap<string | undefined, SchemaName> = new Map<string | undefined, SchemaName>([
+const errorSchemas: ReadonlyMap<string | undefined, string> = new Map<string | undefined, string>([
   ['messages', 'MessagesError'],
   ['ai-sdk', 'AiGatewayError'],
 ])
 
 /** Name of the schema of a route's errors. */
-export const errorSchemaOf = ({ dialect }: Route): SchemaName => errorSchemas.get(dialect) ?? 'Error'
+export const errorSchemaOf = ({ dialect }: Route): string => errorSchemas.get(dialect) ?? 'Error'
 
 /** Components that several operations refer to. */
 export interface SharedComponents {

@@ -1,4 +1,5 @@
 import { keyBudgetFields } from './budget.ts'
+import type { Endpoints } from './endpoint.ts'
 import type { CreateInput, RecordOf, UpdateInput } from './fields.ts'
 import { scopes } from './scopes.ts'
 
@@ -91,21 +92,6 @@ export const apiKeyFields = {
 /** How long a replaced secret stays valid, in seconds. */
 export const rotationGrace = { defaultSeconds: 86_400, maxSeconds: 604_800 } as const
 
-/** The fields of a rotation. */
-export const rotateKeyFields = {
-  gracePeriod: {
-    kind: 'integer',
-    min: 0,
-    max: rotationGrace.maxSeconds,
-    create: 'optional',
-    description: `Seconds until the replaced secret stops working. Secrets that were replaced earlier stop then at the latest. 0: at once. Default: ${rotationGrace.defaultSeconds}, a day.`,
-    example: 3_600,
-  },
-} as const
-
-/** The options for reading the usage of an API key. */
-export const keyUsageFields = { period: { kind: 'enum', values: ['day', 'week', 'month'] } } as const
-
 /** An API key, without its secret. Times are Unix milliseconds. */
 export interface ApiKey extends RecordOf<typeof apiKeyFields> {
   /** Ids of its ancestors, nearest first: the key that created it, and that key's ancestors. */
@@ -121,3 +107,78 @@ export interface NewApiKey extends CreateInput<typeof apiKeyFields> {}
 
 /** The input for changing an API key. null removes a limit, an expiry or a budget. */
 export interface ApiKeyChange extends UpdateInput<typeof apiKeyFields> {}
+
+/** The methods of `apiKeys`. */
+export const apiKeyEndpoints = {
+  create: {
+    route: ['POST', '/api-keys'],
+    scopes: ['keys:write'],
+    summary: 'Create an API key. Its secret is returned only in this response.',
+    body: 'CreateApiKey',
+    input: { fields: apiKeyFields, mode: 'create' },
+    reply: 'CreatedApiKey',
+    errors: ['state_precondition_failed'],
+    secret: true,
+  },
+  list: {
+    route: ['GET', '/api-keys'],
+    scopes: ['keys:read'],
+    summary: 'List the API keys that are not revoked, oldest first.',
+    options: { includeRevoked: { kind: 'boolean', description: 'Whether to include revoked keys. Default: false.' } },
+    reply: 'ApiKey',
+    page: { name: 'ApiKeyList' },
+  },
+  get: { route: ['GET', '/api-keys/:api_key_id'], id: true, scopes: ['keys:read'], summary: 'Get an API key.', reply: 'ApiKey' },
+  update: {
+    route: ['PATCH', '/api-keys/:api_key_id'],
+    id: true,
+    scopes: ['keys:write'],
+    summary: 'Change the name, rate limit, expiry or budget of an API key. null removes a value.',
+    body: 'UpdateApiKey',
+    input: { fields: apiKeyFields, mode: 'update' },
+    reply: 'ApiKey',
+    errors: ['state_precondition_failed'],
+  },
+  rotate: {
+    route: ['POST', '/api-keys/:api_key_id/rotate'],
+    id: true,
+    scopes: ['keys:write'],
+    summary: 'Replace the secret of an API key. The new one is returned only in this response; the old one stays valid for a grace period.',
+    body: 'RotateApiKey',
+    options: {
+      gracePeriod: {
+        kind: 'integer',
+        min: 0,
+        max: rotationGrace.maxSeconds,
+        description: `Seconds until the replaced secret stops working. Secrets that were replaced earlier stop then at the latest. 0: at once. Default: ${rotationGrace.defaultSeconds}, a day.`,
+        example: 3_600,
+      },
+    },
+    reply: 'CreatedApiKey',
+    errors: ['state_precondition_failed'],
+    secret: true,
+  },
+  revoke: {
+    route: ['DELETE', '/api-keys/:api_key_id'],
+    id: true,
+    scopes: ['keys:write'],
+    summary:
+      'Revoke an API key and the keys created with it. They stop working everywhere within 30 seconds. Revoking a key twice changes nothing.',
+    options: {
+      keepMade: {
+        kind: 'boolean',
+        description: 'Whether to keep the keys created with it; they move below the keys above it. Default: false.',
+      },
+    },
+    reply: 'Acknowledgement',
+    done: { message: 'The key is revoked.', pending: 'The key is revoked, and stops working everywhere within 30 seconds.' },
+  },
+  usage: {
+    route: ['GET', '/api-keys/:api_key_id/usage'],
+    id: true,
+    scopes: ['keys:read', 'usage:read'],
+    summary: 'Get the usage of an API key in the current day, week or month (UTC; weeks begin on Monday).',
+    options: { period: { kind: 'enum', values: ['day', 'week', 'month'], description: 'Default: `month`.' } },
+    reply: 'ApiKeyUsage',
+  },
+} as const satisfies Endpoints

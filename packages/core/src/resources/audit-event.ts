@@ -1,3 +1,4 @@
+import type { Endpoints } from './endpoint.ts'
 /** The fields of the verification of the audit chain. */
 export const auditVerificationFields = {
   valid: { kind: 'boolean', reply: 'always', description: 'Whether the log is unchanged.', example: true },
@@ -24,3 +25,27 @@ export const auditVerificationFields = {
   },
   firstBrokenId: { kind: 'string', reply: 'nullable', description: 'Id of the oldest row that was altered.', example: null },
 } as const
+
+/** The methods of `auditEvents`. */
+export const auditEventEndpoints = {
+  list: {
+    route: ['GET', '/audit-events'],
+    scopes: ['audit:read'],
+    summary: 'List changes with their actors, newest first.',
+    options: {
+      event: { kind: 'string', description: 'Only events of this name, as in `api_key.created`.' },
+      actorKeyId: { kind: 'string', description: 'Only changes made with this key.' },
+      from: { kind: 'milliseconds', description: 'Start time, inclusive.' },
+      to: { kind: 'milliseconds', description: 'End time, exclusive.' },
+    },
+    reply: 'AuditEvent',
+    page: { name: 'AuditEventList' },
+  },
+  verify: {
+    route: ['GET', '/audit-events/verify'],
+    scopes: ['audit:read'],
+    summary: 'Verify that the audit log is unchanged.',
+    reply: 'AuditVerification',
+    errors: ['concurrent_requests_exceeded'],
+  },
+} as const satisfies Endpoints

@@ -1,3 +1,4 @@
+import type { Endpoints } from './endpoint.ts'
 import type { CreateInput, RecordOf, UpdateInput } from './fields.ts'
 
 const maxAmount = 1e15
@@ -158,3 +159,52 @@ export interface CreditBalance {
   readonly byokMonthlyRequestCap?: number
   readonly byokRequestsRemaining?: number
 }
+
+/** The methods of `billing`. */
+export const billingEndpoints = {
+  balance: {
+    route: ['GET', '/billing/balance'],
+    scopes: ['billing:read'],
+    summary: 'Get the credit of the workspace.',
+    reply: 'Balance',
+  },
+  credit: {
+    route: ['POST', '/billing/credits'],
+    scopes: ['billing:write'],
+    summary: 'Add credit. Each `reference` is credited once.',
+    body: 'CreateCredit',
+    input: { fields: creditFields, mode: 'create' },
+    reply: 'Balance',
+    errors: ['duplicate_resource', 'state_precondition_failed'],
+  },
+  adjust: { input: { fields: adjustmentFields, mode: 'create' } },
+  ledger: {
+    route: ['GET', '/billing/ledger'],
+    scopes: ['billing:read'],
+    summary: 'List the entries of the credit ledger, newest first.',
+    options: {
+      from: { kind: 'milliseconds', description: 'Start time, inclusive.' },
+      to: { kind: 'milliseconds', description: 'End time, exclusive.' },
+    },
+    reply: 'LedgerEntry',
+    page: { name: 'LedgerEntryList', anyId: true },
+  },
+} as const satisfies Endpoints
+
+/** The methods of `billing.autoReload`. */
+export const autoReloadEndpoints = {
+  update: {
+    route: ['PATCH', '/billing/auto-reload'],
+    scopes: ['billing:write'],
+    summary: 'Set up automatic reload: credit is topped up to a target when it falls below a threshold.',
+    body: 'UpdateAutoReload',
+    input: { fields: autoReloadFields, mode: 'update' },
+    reply: 'Balance',
+  },
+} as const satisfies Endpoints
+
+/** The methods of `subscription`. */
+export const subscriptionEndpoints = {
+  get: { route: ['GET', '/subscription'], scopes: ['billing:read'], summary: 'Get the plan of the workspace.', reply: 'Subscription' },
+  set: { input: { fields: subscriptionFields, mode: 'update' } },
+} as const satisfies Endpoints

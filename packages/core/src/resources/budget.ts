@@ -1,3 +1,4 @@
+import type { Endpoints } from './endpoint.ts'
 import type { BodyOf, CreateInput, RecordOf, UpdateInput } from './fields.ts'
 
 const optional = { create: 'optional', update: 'optional', reply: 'always' } as const
@@ -106,3 +107,47 @@ export interface CallerBudgetState extends RecordOf<typeof callerBudgetFields> {
 export const keyBudgetFields = { limit: budgetFields.limit, enforce: budgetFields.enforce, includeByok: budgetFields.includeByok } as const
 /** The input for changing the budget of an API key. */
 export interface KeyBudgetChange extends UpdateInput<typeof keyBudgetFields> {}
+
+/** The methods of `budgets`. */
+export const budgetEndpoints = {
+  create: {
+    route: ['POST', '/budgets'],
+    scopes: ['budgets:write'],
+    summary: 'Create a budget: a limit on what all keys of the workspace, or one key, may spend in a period.',
+    body: 'CreateBudget',
+    input: { fields: budgetFields, mode: 'create' },
+    reply: 'Budget',
+    errors: ['state_precondition_failed'],
+  },
+  list: {
+    route: ['GET', '/budgets'],
+    scopes: ['budgets:read'],
+    summary: 'List the budgets, oldest first, including those of keys.',
+    reply: 'Budget',
+    page: { name: 'BudgetList' },
+  },
+  get: {
+    route: ['GET', '/budgets/:budget_id'],
+    id: true,
+    scopes: ['budgets:read'],
+    summary: 'Get a budget and its remaining amount.',
+    reply: 'Budget',
+  },
+  update: {
+    route: ['PATCH', '/budgets/:budget_id'],
+    id: true,
+    scopes: ['budgets:write'],
+    summary: 'Change a budget. The amount used so far stays the same.',
+    body: 'UpdateBudget',
+    input: { fields: budgetFields, mode: 'update' },
+    reply: 'Budget',
+  },
+  delete: {
+    route: ['DELETE', '/budgets/:budget_id'],
+    id: true,
+    scopes: ['budgets:write'],
+    summary: 'Delete a budget.',
+    reply: 'Acknowledgement',
+    done: { message: 'The budget is removed.' },
+  },
+} as const satisfies Endpoints

@@ -1,3 +1,4 @@
+import type { Endpoints } from './endpoint.ts'
 import type { CreateInput, RecordOf, UpdateInput } from './fields.ts'
 
 /** The fields of a provider key of a workspace (BYOK: bring your own key). */
@@ -91,3 +92,50 @@ export interface ByokKey extends RecordOf<typeof byokKeyFields> {
 export interface NewByokKey extends CreateInput<typeof byokKeyFields> {}
 /** The input for changing a provider key. `apiKey` replaces the secret, which is then validated again. */
 export interface ByokKeyChange extends UpdateInput<typeof byokKeyFields> {}
+
+/** The methods of `byokKeys`. */
+export const byokKeyEndpoints = {
+  create: {
+    route: ['POST', '/byok-keys'],
+    scopes: ['byok:write'],
+    summary: 'Add a provider key of the workspace. It is validated in the background; the first key of a provider becomes its default.',
+    body: 'CreateByokKey',
+    input: { fields: byokKeyFields, mode: 'create' },
+    reply: 'ByokKey',
+    errors: ['duplicate_resource', 'state_precondition_failed'],
+  },
+  list: {
+    route: ['GET', '/byok-keys'],
+    scopes: ['byok:read'],
+    summary: 'List the provider keys, oldest first.',
+    options: { provider: { kind: 'string', description: 'Only keys of this provider.' } },
+    reply: 'ByokKey',
+    page: { name: 'ByokKeyList' },
+  },
+  get: { route: ['GET', '/byok-keys/:byok_key_id'], id: true, scopes: ['byok:read'], summary: 'Get a provider key.', reply: 'ByokKey' },
+  update: {
+    route: ['PATCH', '/byok-keys/:byok_key_id'],
+    id: true,
+    scopes: ['byok:write'],
+    summary: 'Change the name, secret or account tier of a provider key, disable it, or make it the default.',
+    body: 'UpdateByokKey',
+    input: { fields: byokKeyFields, mode: 'update' },
+    reply: 'ByokKey',
+    errors: ['duplicate_resource', 'state_precondition_failed'],
+  },
+  validate: {
+    route: ['POST', '/byok-keys/:byok_key_id/validate'],
+    id: true,
+    scopes: ['byok:write'],
+    summary: 'Validate a provider key with its provider now.',
+    reply: 'ByokKey',
+  },
+  delete: {
+    route: ['DELETE', '/byok-keys/:byok_key_id'],
+    id: true,
+    scopes: ['byok:write'],
+    summary: 'Delete a provider key. If it was the default of its provider, no other key becomes the default.',
+    reply: 'Acknowledgement',
+    done: { message: 'The key is deleted.', pending: 'The key is deleted, and is used nowhere after 30 seconds.' },
+  },
+} as const satisfies Endpoints

@@ -11,7 +11,8 @@ export type ValueSpec =
   | { readonly kind: 'usd'; readonly min?: number; readonly max?: number; readonly unsuffixed?: true }
   /** Microdollars here and in JSON, in a field that ends in `_microdollars`. */
   | { readonly kind: 'microdollars'; readonly min?: number; readonly max?: number }
-  | { readonly kind: 'enum'; readonly values: readonly string[] }
+  /** `wireValues`: values that JSON and queries spell in another way. */
+  | { readonly kind: 'enum'; readonly values: readonly string[]; readonly wireValues?: Readonly<Record<string, string>> }
   /** A `Date` in an input, Unix milliseconds in a record, ISO 8601 in JSON. */
   | { readonly kind: 'time' }
   /** Unix milliseconds. In process only. */

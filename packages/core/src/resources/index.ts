@@ -1,8 +1,8 @@
-export { type ApiKey, type ApiKeyChange, apiKeyFields, keyUsageFields, type NewApiKey, rotateKeyFields, rotationGrace } from './api-key.ts'
+export { maxSeries } from './analytics.ts'
+export { type ApiKey, type ApiKeyChange, apiKeyEndpoints, apiKeyFields, type NewApiKey, rotationGrace } from './api-key.ts'
 export { auditVerificationFields } from './audit-event.ts'
 export {
   type AutoReloadChange,
-  adjustmentFields,
   autoReloadFields,
   type CreditBalance,
   creditFields,
@@ -25,6 +25,7 @@ export {
 } from './budget.ts'
 export { type ByokKey, type ByokKeyChange, byokKeyFields, type NewByokKey } from './byok-key.ts'
 export { checkInput, immutableNames, isTaken, type NameStyle } from './check-input.ts'
+export { type Endpoint, type Endpoints, optionsOf, type RoutedEndpoint } from './endpoint.ts'
 export type { Field, Fields, InputMode, InputSpec, RecordOf, ValueSpec } from './fields.ts'
 export { invalidValue } from './invalid-value.ts'
 export {
@@ -39,7 +40,7 @@ export {
   type NewMember,
   type Role,
 } from './member.ts'
-export { pageFields } from './page.ts'
+export { type ResourcePath, resourceAt, resources } from './resources.ts'
 export { profileOf, type Scope, scopes } from './scopes.ts'
 export { type NewSession, type Session, sessionFields } from './session.ts'
 export {
@@ -52,4 +53,4 @@ export {
   type WorkspaceSettings,
 } from './settings.ts'
 export { fromWire, toReply, toWire, wireName, wirePath, withWireNames } from './wire.ts'
-export { type NewWorkspace, workspaceFields, workspaceLimitFields } from './workspace.ts'
+export { type NewWorkspace, workspaceEndpoints, workspaceLimitFields } from './workspace.ts'

@@ -1,3 +1,4 @@
+import type { Endpoints } from './endpoint.ts'
 import type { CreateInput, RecordOf, UpdateInput } from './fields.ts'
 
 /** The roles of members. */
@@ -102,3 +103,64 @@ export interface Invite extends RecordOf<typeof inviteFields> {}
 export interface NewInvite extends CreateInput<typeof inviteFields> {}
 /** The input for accepting an invite. `requestId` and `ip` are for the audit log. */
 export interface Acceptance extends CreateInput<typeof acceptanceFields> {}
+
+/** The methods of `members`. */
+export const memberEndpoints = {
+  list: {
+    route: ['GET', '/members'],
+    scopes: ['members:read'],
+    summary: 'List the members in the order in which they joined.',
+    reply: 'Member',
+    page: { name: 'MemberList' },
+  },
+  add: { input: { fields: memberFields, mode: 'create' } },
+  update: {
+    route: ['PATCH', '/members/:member_id'],
+    id: true,
+    scopes: ['members:write'],
+    summary: 'Change the role of a member. The last owner must stay an owner.',
+    body: 'UpdateMember',
+    input: { fields: memberFields, mode: 'update' },
+    reply: 'Member',
+    errors: ['state_precondition_failed'],
+  },
+  remove: {
+    route: ['DELETE', '/members/:member_id'],
+    id: true,
+    scopes: ['members:write'],
+    summary: 'Remove a member. The last owner cannot be removed.',
+    reply: 'Acknowledgement',
+    errors: ['state_precondition_failed'],
+    done: { message: 'The member is removed.', isImmediate: true },
+  },
+} as const satisfies Endpoints
+
+/** The methods of `invites`. */
+export const inviteEndpoints = {
+  list: {
+    route: ['GET', '/invites'],
+    scopes: ['invites:read'],
+    summary: 'List the invites, oldest first.',
+    reply: 'Invite',
+    page: { name: 'InviteList' },
+  },
+  create: {
+    route: ['POST', '/invites'],
+    scopes: ['invites:write'],
+    summary: 'Create an invite, valid for 7 days. Its token is returned only in this response.',
+    body: 'CreateInvite',
+    input: { fields: inviteFields, mode: 'create' },
+    reply: 'CreatedInvite',
+    errors: ['duplicate_resource'],
+    secret: true,
+  },
+  revoke: {
+    route: ['DELETE', '/invites/:invite_id'],
+    id: true,
+    scopes: ['invites:write'],
+    summary: 'Revoke a pending invite.',
+    reply: 'Acknowledgement',
+    errors: ['state_precondition_failed'],
+    done: { message: 'The invite is revoked.', isImmediate: true },
+  },
+} as const satisfies Endpoints

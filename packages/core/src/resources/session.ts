@@ -1,4 +1,5 @@
 import { budgetFields } from './budget.ts'
+import type { Endpoints } from './endpoint.ts'
 import type { CreateInput, RecordOf } from './fields.ts'
 
 const userBudgetFields = {
@@ -121,3 +122,33 @@ export const sessionFields = {
 export interface Session extends RecordOf<typeof sessionFields> {}
 /** The input for creating a session. `maxSpend` is microdollars, as in `usd(0.5)`. `expiresIn` is seconds. */
 export interface NewSession extends CreateInput<typeof sessionFields> {}
+
+/** The methods of `sessions`. */
+export const sessionEndpoints = {
+  create: {
+    route: ['POST', '/sessions'],
+    scopes: ['keys:write'],
+    summary: 'Create a session of a user. Its token is returned only in this response.',
+    body: 'CreateSession',
+    input: { fields: sessionFields, mode: 'create' },
+    reply: 'CreatedSession',
+    errors: ['state_precondition_failed'],
+    secret: true,
+  },
+  list: {
+    route: ['GET', '/sessions'],
+    scopes: ['keys:read'],
+    summary: 'List the sessions that have not expired, oldest first.',
+    options: { user: { kind: 'string', description: 'Only sessions of this user.' } },
+    reply: 'Session',
+    page: { name: 'SessionList' },
+  },
+  revoke: {
+    route: ['DELETE', '/sessions/:session_id'],
+    id: true,
+    scopes: ['keys:write'],
+    summary: 'Revoke a session. Its token stops working everywhere within 30 seconds.',
+    reply: 'Acknowledgement',
+    done: { message: 'The session is revoked.' },
+  },
+} as const satisfies Endpoints

@@ -1,4 +1,5 @@
 import { dataPolicyDemands, dayMs } from '@signalbox/dialects/protocol'
+import type { Endpoints } from './endpoint.ts'
 import type { RecordOf, UpdateInput } from './fields.ts'
 
 const names = { kind: 'list', of: { kind: 'string', min: 1, max: 255 }, max: 200, update: 'nullable', reply: 'nullable' } as const
@@ -132,3 +133,34 @@ export interface WorkspaceSettings extends Partial<Omit<SettingsRecord, 'name'>>
 export interface RoutingDefaults extends RecordOf<typeof routingDefaultsFields> {}
 /** The input for changing the routing defaults. null removes a default. */
 export interface RoutingDefaultsChange extends UpdateInput<typeof routingDefaultsFields> {}
+
+/** The methods of `settings`. */
+export const settingsEndpoints = {
+  get: { route: ['GET', '/settings'], scopes: ['workspace:read'], summary: 'Get the settings of the workspace.', reply: 'Settings' },
+  update: {
+    route: ['PATCH', '/settings'],
+    scopes: ['workspace:write'],
+    summary: 'Change the settings of the workspace. null removes a setting.',
+    body: 'UpdateSettings',
+    input: { fields: settingsFields, mode: 'update' },
+    reply: 'Settings',
+  },
+} as const satisfies Endpoints
+
+/** The methods of `routingDefaults`. */
+export const routingDefaultsEndpoints = {
+  get: {
+    route: ['GET', '/routing-defaults'],
+    scopes: ['routing:read'],
+    summary: 'Get the routing defaults, which apply to requests without routing options of their own.',
+    reply: 'RoutingDefaults',
+  },
+  update: {
+    route: ['PATCH', '/routing-defaults'],
+    scopes: ['routing:write'],
+    summary: 'Change the routing defaults. null removes one. `gateway.routing` of a request has the same fields and takes precedence.',
+    body: 'UpdateRoutingDefaults',
+    input: { fields: routingDefaultsFields, mode: 'update' },
+    reply: 'RoutingDefaults',
+  },
+} as const satisfies Endpoints

@@ -1,4 +1,6 @@
+import type { Endpoints } from './endpoint.ts'
 import type { CreateInput } from './fields.ts'
+import { acceptanceFields } from './member.ts'
 
 /** The fields of a new workspace. Not available over HTTP. */
 export const workspaceFields = {
@@ -14,3 +16,16 @@ export const workspaceLimitFields = { requestsPerMinute: limit, tokensPerMinute:
 
 /** The input for creating a workspace. `billing`: `prepaid` (the default) needs credit, `postpaid` only records usage. */
 export interface NewWorkspace extends CreateInput<typeof workspaceFields> {}
+
+/** The methods of `limits`, which are not available over HTTP. */
+export const limitEndpoints = {
+  get: {},
+  update: { input: { fields: workspaceLimitFields, mode: 'update' } },
+} as const satisfies Endpoints
+
+/** The methods of `gateway.workspaces` itself, which are not available over HTTP. */
+export const workspaceEndpoints = {
+  create: { input: { fields: workspaceFields, mode: 'create' } },
+  acceptInvite: { input: { fields: acceptanceFields, mode: 'create' } },
+  list: { page: { name: 'WorkspaceList' } },
+} as const satisfies Endpoints

@@ -8,10 +8,9 @@ import {
   recordRemoval,
   type TypedRecord,
 } from '@signalbox/core/access'
-import { type ByokKey, type ByokKeyChange, byokKeyFields, type NewByokKey, pageFields, toWire } from '@signalbox/core/resources'
+import { type ByokKey, type ByokKeyChange, byokKeyFields, type NewByokKey, toWire } from '@signalbox/core/resources'
 import { GatewayError } from '@signalbox/dialects/errors'
 import { absent } from '../check.ts'
-import type { CallSpecs } from '../check-calls.ts'
 import { findWorkspace } from '../find-workspace.ts'
 import type { WorkspaceContext } from '../ports.ts'
 import { checkExtra, checkTier, providerNamed, secretOf, shownOf } from './input.ts'
@@ -216,13 +215,3 @@ const byokKeyOf = ({ id, workspaceId, createdAt, body: { sealed: _, prefix, ...b
   createdAt,
   keyPrefix: prefix,
 })
-
-/** The argument checks of the methods. */
-export const byokKeyCalls: CallSpecs<ByokKeys> = {
-  create: { input: { fields: byokKeyFields, mode: 'create' } },
-  list: { options: { ...pageFields, provider: { kind: 'string' } } },
-  get: { id: true },
-  update: { id: true, input: { fields: byokKeyFields, mode: 'update' } },
-  validate: { id: true },
-  delete: { id: true },
-}

@@ -4,7 +4,6 @@ import { type AutoReloadChange, autoReloadFields, type CreditBalance, invalidVal
 import { GatewayError } from '@signalbox/dialects/errors'
 import type { RecordPut } from '@signalbox/storage'
 import { changeWorkspace } from '../change-workspace.ts'
-import type { CallSpecs } from '../check-calls.ts'
 import type { WorkspaceContext } from '../ports.ts'
 import { reloadReference } from './reloads.ts'
 
@@ -59,6 +58,3 @@ export async function paidPart(records: Records, workspaceId: string, reference:
   const isIt = reload && !reload.body.isPaid && reloadReference(workspaceId, reload.body.number) === reference
   return isIt ? [changedRecord(reload, { body: { isPaid: true } })] : []
 }
-
-/** The argument checks of the methods. */
-export const autoReloadCalls: CallSpecs<AutoReload> = { update: { input: { fields: autoReloadFields, mode: 'update' } } }

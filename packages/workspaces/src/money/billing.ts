@@ -1,20 +1,10 @@
 import type { TypedRecord } from '@signalbox/core/access'
 import { byokAccount, creditAccount } from '@signalbox/core/access'
-import {
-  adjustmentFields,
-  type CreditBalance,
-  creditFields,
-  invalidValue,
-  type MoneyMove,
-  type NewCredit,
-  pageFields,
-  toWire,
-} from '@signalbox/core/resources'
+import { type CreditBalance, creditFields, invalidValue, type MoneyMove, type NewCredit, toWire } from '@signalbox/core/resources'
 import { orStoreDown } from '@signalbox/core/runtime'
 import { GatewayError } from '@signalbox/dialects/errors'
 import type { LedgerEntry } from '@signalbox/storage'
 import { allOf } from '@signalbox/storage/awaitable'
-import type { CallSpecs } from '../check-calls.ts'
 import { findWorkspace } from '../find-workspace.ts'
 import type { ManagementPorts, WorkspaceContext } from '../ports.ts'
 import { type AutoReload, autoReloadOf, paidPart } from './auto-reload.ts'
@@ -152,10 +142,3 @@ const otherMove = (reference: string): GatewayError =>
     message: `The reference "${reference.slice(0, 100)}" was already used for another amount. Use one reference per payment.`,
     param: 'reference',
   })
-
-/** The argument checks of the methods. */
-export const billingCalls: CallSpecs<Billing> = {
-  credit: { input: { fields: creditFields, mode: 'create' } },
-  adjust: { input: { fields: adjustmentFields, mode: 'create' } },
-  ledger: { options: { ...pageFields, from: { kind: 'milliseconds' }, to: { kind: 'milliseconds' } } },
-}

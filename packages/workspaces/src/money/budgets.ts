@@ -1,8 +1,7 @@
 import { budgetAccountAt, budgetFacts, changedRecord, newRecord, recordRemoval, type TypedRecord } from '@signalbox/core/access'
-import { type Budget, type BudgetChange, budgetFields, type NewBudget, pageFields, toWire } from '@signalbox/core/resources'
+import { type Budget, type BudgetChange, budgetFields, type NewBudget, toWire } from '@signalbox/core/resources'
 import { orStoreDown } from '@signalbox/core/runtime'
 import { absent } from '../check.ts'
-import type { CallSpecs } from '../check-calls.ts'
 import { findWorkspace } from '../find-workspace.ts'
 import type { WorkspaceContext } from '../ports.ts'
 import { budgetsIn, changeBudgetBody, checkKey, checkRoom, createBudgetBody } from './check-budgets.ts'
@@ -88,13 +87,4 @@ export const budgetsOf = ({ ports, workspaceId, actor }: WorkspaceContext): Budg
       return recordOf(gone)
     },
   }
-}
-
-/** The argument checks of the methods. */
-export const budgetCalls: CallSpecs<Budgets> = {
-  create: { input: { fields: budgetFields, mode: 'create' } },
-  list: { options: pageFields },
-  get: { id: true },
-  update: { id: true, input: { fields: budgetFields, mode: 'update' } },
-  delete: { id: true },
 }

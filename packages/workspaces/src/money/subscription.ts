@@ -2,7 +2,6 @@ import type { SubscriptionBody } from '@signalbox/core/access'
 import { periodOf } from '@signalbox/core/access'
 import { type Subscription, type SubscriptionChange, subscriptionFields } from '@signalbox/core/resources'
 import { changeWorkspace } from '../change-workspace.ts'
-import type { CallSpecs } from '../check-calls.ts'
 import { findWorkspace } from '../find-workspace.ts'
 import type { WorkspaceContext } from '../ports.ts'
 import { given } from '../wire-names.ts'
@@ -42,6 +41,3 @@ function withDefaults(subscription: SubscriptionBody | undefined, now: number): 
   const { start = now, end = now } = periodOf('month', now)
   return { ...usual, currentPeriodStart: start, currentPeriodEnd: end, ...subscription }
 }
-
-/** The argument checks of the methods. */
-export const subscriptionCalls: CallSpecs<SubscriptionResource> = { set: { input: { fields: subscriptionFields, mode: 'update' } } }

@@ -29,7 +29,7 @@ function valueSchema(spec: ValueSpec, mode: InputMode | 'reply'): z.ZodType {
     case 'boolean':
       return z.boolean()
     case 'enum':
-      return z.enum(spec.values)
+      return mode === 'reply' && spec.values.length === 1 ? z.literal(spec.values[0] ?? '') : z.enum(spec.values)
     case 'time':
       return z.iso.datetime()
     case 'list':
