@@ -46,48 +46,37 @@ export interface Cors {
   readonly origins: '*' | readonly string[]
 }
 
-export interface Settings {
-  readonly maxBodyBytes: number
-  readonly maxUploadBytesPerWorkspace: number
-  readonly maxUploadBytesPerUser: number
-  readonly maxUploadBytes: number
-  readonly firstContentWaitMs: number
-  readonly keepAliveMs: number
-  readonly webSockets: Required<WebSocketLimits>
-  readonly maxExportRows: number
-  readonly basePath: string
-  readonly cors: Cors | undefined
-  readonly authenticateMs: number
-  readonly onRequest: ((line: RequestLine) => void) | undefined
-}
-
-/** The default values of the options. */
-const defaultSettings = {
-  maxBodyBytes: 33_554_432,
-  maxUploadBytesPerWorkspace: 83_886_080,
-  maxUploadBytesPerUser: 33_554_432,
-  maxUploadBytes: 167_772_160,
-  firstContentWaitMs: 10_000,
-  keepAliveMs: 15_000,
-  maxExportRows: 100_000,
-  basePath: '',
-  authenticateMs: 10_000,
-} as const
-
-export const settingsOf = (options: ApiOptions = {}): Settings => ({
-  maxBodyBytes: options.maxBodyBytes ?? defaultSettings.maxBodyBytes,
-  maxUploadBytesPerWorkspace: options.maxUploadBytesPerWorkspace ?? defaultSettings.maxUploadBytesPerWorkspace,
-  maxUploadBytesPerUser: options.maxUploadBytesPerUser ?? defaultSettings.maxUploadBytesPerUser,
-  maxUploadBytes: options.maxUploadBytes ?? defaultSettings.maxUploadBytes,
-  firstContentWaitMs: options.firstContentWaitMs ?? defaultSettings.firstContentWaitMs,
-  keepAliveMs: options.keepAliveMs ?? defaultSettings.keepAliveMs,
-  webSockets: webSocketLimitsOf(options.webSockets),
-  maxExportRows: options.maxExportRows ?? defaultSettings.maxExportRows,
-  basePath: checkedBase(options.basePath ?? defaultSettings.basePath),
-  cors: options.cors,
-  authenticateMs: options.authenticateMs ?? defaultSettings.authenticateMs,
-  onRequest: options.onRequest,
+/** The options with their default values. */
+export const settingsOf = ({
+  maxBodyBytes = 33_554_432,
+  maxUploadBytesPerWorkspace = 83_886_080,
+  maxUploadBytesPerUser = 33_554_432,
+  maxUploadBytes = 167_772_160,
+  firstContentWaitMs = 10_000,
+  keepAliveMs = 15_000,
+  webSockets,
+  maxExportRows = 100_000,
+  basePath = '',
+  cors,
+  authenticateMs = 10_000,
+  onRequest,
+}: ApiOptions = {}) => ({
+  maxBodyBytes,
+  maxUploadBytesPerWorkspace,
+  maxUploadBytesPerUser,
+  maxUploadBytes,
+  firstContentWaitMs,
+  keepAliveMs,
+  webSockets: webSocketLimitsOf(webSockets),
+  maxExportRows,
+  basePath: checkedBase(basePath),
+  cors,
+  authenticateMs,
+  onRequest,
 })
+
+/** The options of an API with their default values. */
+export type Settings = Readonly<ReturnType<typeof settingsOf>>
 
 function checkedBase(path: string): string {
   const base = path.endsWith('/') ? path.slice(0, -1) : path

@@ -1,7 +1,7 @@
 import type { Endpoints } from './endpoint.ts'
 
 /** The filters of requests by time, model, provider, key, user and tag. */
-export const analyticsFilters = {
+const analyticsFilters = {
   from: { kind: 'milliseconds', description: 'Start time, inclusive. Default: 30 days before `to`.' },
   to: { kind: 'milliseconds', description: 'End time, exclusive. Default: now.' },
   model: { kind: 'string', description: 'Only this model, by its canonical id.' },

@@ -25,7 +25,7 @@ export const creditFields = {
 } as const
 
 /** The fields of a correction of the credit, up or down. */
-export const adjustmentFields = { ...creditFields, amount: { ...creditFields.amount, min: -maxAmount } } as const
+const adjustmentFields = { ...creditFields, amount: { ...creditFields.amount, min: -maxAmount } } as const
 
 /** The fields of the automatic reload of credit. */
 export const autoReloadFields = {

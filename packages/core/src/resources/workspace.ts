@@ -3,7 +3,7 @@ import type { CreateInput } from './fields.ts'
 import { acceptanceFields } from './member.ts'
 
 /** The fields of a new workspace. Not available over HTTP. */
-export const workspaceFields = {
+const workspaceFields = {
   id: { kind: 'string', create: 'optional' },
   name: { kind: 'string', min: 1, max: 255, create: 'required' },
   billing: { kind: 'enum', values: ['prepaid', 'postpaid'], create: 'optional' },
