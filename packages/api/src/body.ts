@@ -1,10 +1,10 @@
 import { type Step, wait } from '@signalbox/core/runtime'
+import { excessIn, type JsonCaps } from '@signalbox/dialects/common'
 import { GatewayError } from '@signalbox/dialects/errors'
-import { isObject, type JsonObject, largeBody } from '@signalbox/dialects/protocol'
+import { bodyCaps, isObject, type JsonObject, largeBody } from '@signalbox/dialects/protocol'
 import { checkBody } from '@signalbox/gateway/in-process'
 import type { ApiRequest, BodyText } from './api.ts'
 import { maxDecodedRatio } from './decoded-size.ts'
-import { checkJsonLimits } from './json-limits.ts'
 import type { Settings } from './settings.ts'
 import type { Upload } from './uploads.ts'
 
@@ -108,7 +108,7 @@ function checkType(request: ApiRequest): void {
 export function parseBody(text: string): JsonObject {
   const clean = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
   if (clean.trim() === '') throw invalid('The request has no body. Send a JSON object.')
-  checkJsonLimits(clean)
+  checkLimits(clean)
   const value = parse(clean)
   if (!isObject(value)) throw invalid('The request body must be a JSON object.')
   // Text decoded from UTF-8 contains lone surrogates or hidden keys only as escapes, so most bodies need no check of their strings.
@@ -116,6 +116,30 @@ export function parseBody(text: string): JsonObject {
   checkBody(value, { keys: escaped || clean.includes('__proto__'), texts: escaped })
   return value
 }
+
+/** An empty array or object counts twice as a value here, by its bracket and by the comma after it. */
+const jsonCaps: JsonCaps = { fields: bodyCaps.fields, fieldName: bodyCaps.fieldName, values: 2 * bodyCaps.values }
+
+/**
+ * Throws `invalid_request` if parsing the text would take too long: ten million empty arrays take seconds, and so do some hundred long names
+ * of fields. A value takes at least two characters, as in `1,`, so a short text cannot contain too many.
+ */
+function checkLimits(text: string): void {
+  if (text.length < 2 * bodyCaps.values) return
+  let escapes = 0
+  for (let index = text.indexOf('\\'); index !== -1; index = text.indexOf('\\', index + 1))
+    if (++escapes > bodyCaps.escapes) throw tooDense(`${bodyCaps.escapes} escaped characters`, '')
+  const excess = excessIn(text, jsonCaps)
+  if (excess?.cap === 'fieldName') throw invalid(`The name of a field of the request body is longer than ${bodyCaps.fieldName} characters.`)
+  if (excess?.cap === 'fields') throw tooDense(`${bodyCaps.fields} fields`, excess.field)
+  if (excess) throw tooDense(`${bodyCaps.values} values`, excess.field)
+}
+
+const tooDense = (what: string, field: string): GatewayError =>
+  new GatewayError('invalid_request', {
+    message: `The request body has more than ${what} in total.${field && ` The limit was reached in \`${field}\`.`} Send fewer.`,
+    ...(field !== '' && { param: field }),
+  })
 
 function parse(text: string): unknown {
   try {
