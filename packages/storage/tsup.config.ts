@@ -3,6 +3,7 @@ import { library } from '../testing/tools/build/library.ts'
 export default library({
   entry: {
     index: 'src/index.ts',
+    admission: 'src/admission.ts',
     awaitable: 'src/awaitable.ts',
     changes: 'src/changes.ts',
     compose: 'src/compose.ts',

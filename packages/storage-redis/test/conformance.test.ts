@@ -18,7 +18,7 @@ const storageOn = async (url: string | readonly string[]) => {
 describeRedis('on one server', () => {
   describeStorage('memory and Redis', () => storageOn(redisUrl), {
     share: inject('isLongRun') ? 1 : 0.2,
-    only: ['counters', 'routing'],
+    only: ['counters', 'admissions', 'routing'],
   })
 })
 

@@ -1,4 +1,5 @@
 import type { Storage } from '@signalbox/storage'
+import type { LimitRefusal } from '@signalbox/storage/admission'
 import { checkOptionTable, hasMethods, type OptionTableOf } from '@signalbox/storage/option-table'
 import { settleInParts } from '@signalbox/storage/settlement'
 import { ownVerbs, verbs } from './workers/verbs.ts'
@@ -72,6 +73,7 @@ export function workersStorage(options: WorkersStorageOptions): Storage {
     ...inObject,
     ...(rows && { usage: rows.usage }),
     ...(rows?.items && { items: rows.items }),
+    admit: admission => send({ method: 'admit', args: [withoutJournals(admission)] }, ownVerbs.admit) as Promise<LimitRefusal | undefined>,
     async settle(settlement) {
       if (rows) await settleInParts({ ...inObject, usage: rows.usage }, settlement)
       else await send({ method: 'settle', args: [settlement] }, ownVerbs.settle)

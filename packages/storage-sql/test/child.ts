@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs'
 import type { Storage, UsageRow } from '@signalbox/storage'
+import { admitTo, type Limit } from '@signalbox/storage/admission'
 
 // Run as a process of its own by processes.test.ts and postgres-processes.test.ts: `node child.ts <task> <path> <name>`, where the
 // path is a file, `file:` and a file for libSQL, or a connection string of PostgreSQL with the schema after `#`. Prints what was
@@ -70,9 +71,16 @@ async function work(): Promise<void> {
   )
 }
 
+const limitsOf = (workspace: string, most: { readonly slots: number; readonly money: number }): readonly Limit[] => [
+  { kind: 'slot', key: `${workspace}/slots`, amount: 1, limit: most.slots, windowMs: 60_000 },
+  { kind: 'rate', key: `${workspace}/rpm`, amount: 1, limit: 10_000, windowMs: 60_000 },
+  { kind: 'tokens', key: `${workspace}/tpm`, amount: 5, limit: 10_000, windowMs: 60_000 },
+  { kind: 'account', key: workspace, amount: 10, limit: most.money, windowMs: 0 },
+]
+
 /** As many takes and reservations as there is room for, in small steps, so that two processes take turns. */
 async function race(): Promise<void> {
-  const counts = { taken: 0, held: 0, heldWide: 0, entered: 0 }
+  const counts = { taken: 0, held: 0, heldWide: 0, entered: 0, admittedBySlots: 0, admittedByMoney: 0 }
   const wide = [
     { account: 'x', floor: Number.NEGATIVE_INFINITY },
     { account: 'y', floor: -700, amount: 7 },
@@ -91,10 +99,14 @@ async function race(): Promise<void> {
         const enter = storage.counters.enter({ key: 'slots', slot: id, limit: 123, ttlMs: 60_000 }, AT)
         const reserve = storage.ledger.reserve({ id, amount: 10, accounts: [{ account: 'a', floor: 0 }], at: AT })
         const reserveWide = storage.ledger.reserve({ id: `wide ${id}`, amount: 1, accounts: wide, at: AT })
+        const bySlots = admitTo(storage, { id: `slots ${id}`, limits: limitsOf('w1', { slots: 77, money: 900 }), at: AT })
+        const byMoney = admitTo(storage, { id: `money ${id}`, limits: limitsOf('w2', { slots: 60, money: 509 }), at: AT })
         if ((await take) === undefined) counts.taken++
         if (await enter) counts.entered++
         if ((await reserve) === undefined) counts.held++
         if ((await reserveWide) === undefined) counts.heldWide++
+        if ((await bySlots) === undefined) counts.admittedBySlots++
+        if ((await byMoney) === undefined) counts.admittedByMoney++
       }),
     )
   await storage.close()

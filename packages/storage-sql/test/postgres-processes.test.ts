@@ -94,8 +94,9 @@ describePostgres('PostgreSQL, several processes', () => {
     const storage = await opened()
     await storage.ledger.credit({ id: 'c', account: 'a', amount: 3_330, at: AT })
     const total = await countsOf(['one', 'two'].map(name => start('race', schema, name)))
-    const all = { taken: total('taken'), held: total('held'), heldWide: total('heldWide'), entered: total('entered') }
-    expect(all).toEqual({ taken: 500, held: 333, heldWide: 100, entered: 123 })
+    const names = ['taken', 'held', 'heldWide', 'entered', 'admittedBySlots', 'admittedByMoney']
+    const all = Object.fromEntries(names.map(name => [name, total(name)]))
+    expect(all).toEqual({ taken: 500, held: 333, heldWide: 100, entered: 123, admittedBySlots: 77, admittedByMoney: 50 })
     expect((await storage.ledger.balance('a')).held).toBe(3_330)
     expect((await storage.ledger.balance('x')).held).toBe(100)
     expect((await storage.ledger.balance('y')).held).toBe(700)

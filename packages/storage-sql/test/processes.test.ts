@@ -129,8 +129,9 @@ test.each(someDrivers)(
     await Promise.all(racers.map(racer => racer.over))
     const counts = racers.map(racer => JSON.parse(racer.text()) as Record<string, number>)
     const total = (pick: string) => counts.reduce((sum, count) => sum + (count[pick] ?? 0), 0)
-    const all = { taken: total('taken'), held: total('held'), heldWide: total('heldWide'), entered: total('entered') }
-    expect(all).toEqual({ taken: 500, held: 333, heldWide: 100, entered: 123 })
+    const names = ['taken', 'held', 'heldWide', 'entered', 'admittedBySlots', 'admittedByMoney']
+    const all = Object.fromEntries(names.map(name => [name, total(name)]))
+    expect(all).toEqual({ taken: 500, held: 333, heldWide: 100, entered: 123, admittedBySlots: 77, admittedByMoney: 50 })
     const { ledger } = open(path, driver)
     expect((await ledger.balance('x')).held).toBe(100)
     expect((await ledger.balance('y')).held).toBe(700)

@@ -1,3 +1,4 @@
+import type { Admission, LimitRefusal } from './admission.ts'
 import type { AuditStore } from './audit.ts'
 import type { Awaitable } from './awaitable.ts'
 import type { ChangeFeed } from './changes.ts'
@@ -34,6 +35,13 @@ export interface Storage {
   readonly changes?: ChangeFeed
   /** The outage during which the storage runs without its database, as with `withOutageGrace`. Undefined if there is none. */
   outage?(): StorageOutage | undefined
+  /**
+   * Takes every limit of a request in one atomic step, or none; but a counter of requests that has room counts the request also if a slot or
+   * an account refuses it. Refuses with the first slot that is full, else the first counter, else the first account. An id whose hold is
+   * placed or settled is admitted again, and may be counted twice. Undefined where the stores have no common transaction: then the gateway
+   * takes the limits in parts (`admitInParts`), with the same results.
+   */
+  admit?(admission: Admission): Awaitable<LimitRefusal | undefined>
   /**
    * Settles a request: `ledger.settle`, `usage.append` and `counters.leave` in one atomic step. Parts that were already written are not
    * written again, so a second call does nothing, and a partial settlement is completed. If the row or an amount is invalid, the other

@@ -3,8 +3,7 @@ import { usd } from '@signalbox/dialects/protocol'
 import { openai } from '@signalbox/providers'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
-import { ratesOfModel } from '../../core/src/request/admission/rate-limits.ts'
-import { slotsOf } from '../../core/src/request/admission/slots.ts'
+import { CallerLimits } from '../../core/src/request/admission/limits.ts'
 import { defaultLimits } from '../../gateway/src/options.ts'
 import { codeOf, createFixture, type Fixture } from '../test/fixture.ts'
 
@@ -216,13 +215,12 @@ test('ancestors’ counters and slots are the same as the ancestors’ own', () 
   const limits = { requestsPerMinute: 5, tokensPerMinute: 50, concurrentRequests: 2 }
   const caller = { keyId: 'child', workspaceId: 'w', ancestors: [{ keyId: 'plain' }, { keyId: 'parent', limits }] } as never
   const policy = { workspace: { body: {} } } as never
-  const plan = { candidates: [{ model: { id: 'm' } }] } as never
-  const rated = { caller, policy, plan, at: 0 }
-  const rates = ratesOfModel(rated, defaultLimits, { amount: 10, prompt: undefined })
+  const own = new CallerLimits(caller, policy, defaultLimits)
+  const rates = [...own.requests('m'), ...own.tokens({ amount: 10, prompt: undefined }, 0)]
   const taken = rates.map(({ key, limit }) => [key, limit])
   expect(taken).toContainEqual(['w/rpm:parent:m', 5])
   expect(taken).toContainEqual(['w/tpm:parent:0', 50])
-  expect(slotsOf(caller, policy, defaultLimits).map(({ key, limit }) => [key, limit])).toEqual([
+  expect(own.slots().map(({ key, limit }) => [key, limit])).toEqual([
     ['w/slots:child', 200],
     ['w/slots:parent', 2],
   ])

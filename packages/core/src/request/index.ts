@@ -1,6 +1,6 @@
+export { countManagement } from './admission/admit.ts'
 export { admitEarly, type EarlyAdmission } from './admission/early-admission.ts'
 export { createLeases } from './admission/leases.ts'
-export { countManagement } from './admission/management-rate.ts'
 export { createGatewayDecisionLog, type GatewayDecisionLog } from './attempts/gateway-decision-log.ts'
 export type { StoredItemOptions } from './item-references/kept-items.ts'
 export { openItems } from './item-references/open-items.ts'

@@ -6,7 +6,7 @@ import { handOver, type WaitUntil } from '../runtime/wait-until.ts'
 import { allFailed } from '../upstream/error-message.ts'
 import type { LiveJournal } from './admission/journal.ts'
 import { type Leases, leaseMs } from './admission/leases.ts'
-import type { SlotKey } from './admission/slots.ts'
+import type { SlotKey } from './admission/limits.ts'
 import type { RoutingSync } from './routing-sync/routing-sync.ts'
 import { type RunningRequest, removeRunning } from './running-requests.ts'
 

@@ -1,5 +1,5 @@
 import type { Cancellation } from '../runtime/cancellation.ts'
-import type { SlotKey } from './admission/slots.ts'
+import type { SlotKey } from './admission/limits.ts'
 
 /** A running request, as used by leases and a closing gateway. */
 export interface RunningRequest {

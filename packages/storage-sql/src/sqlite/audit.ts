@@ -42,7 +42,7 @@ const APPEND = `INSERT INTO audit (${COLUMNS})
 /** Audit rows as a parameter. */
 export const auditText = (rows: readonly AuditRow[]): string => JSON.stringify(rows.map(auditColumns.valuesOf))
 
-/** The statement that appends rows. The verb's refusal must include `REFUSED_AUDIT`. */
+/** The statement that appends rows. The verb's refusals must include `REFUSED_AUDIT`. */
 export const appendAudit = (rows: string): Statement => statement(APPEND, rows)
 
 const toAuditRow = (found: Row): AuditRow => auditColumns.rowOf(found)

@@ -68,7 +68,7 @@ export function commitVerb({ puts = [], removals = [], credits = [], audit = [] 
     [audit, () => [appendAudit(given.audit)]],
   ]
   return {
-    refusal: statement(REFUSE_CHANGE, given.credits, given.puts, given.removals, given.audit),
+    refusals: [statement(REFUSE_CHANGE, given.credits, given.puts, given.removals, given.audit)],
     statements: parts.flatMap(([part, statements]) => (part.length > 0 ? statements() : [])),
     answer: (_, verdict) => (verdict === undefined ? undefined : toConflict(JSON.parse(verdict))),
   }

@@ -1,4 +1,5 @@
 import type { CounterStore } from '@signalbox/storage'
+import type { Limit } from '@signalbox/storage/admission'
 import type { CounterRefusal, CounterRequest, SlotRequest } from '@signalbox/storage/counters'
 import { faultOfAdd, faultOfSlot, faultOfTake } from '@signalbox/storage/faults'
 import type { Connection } from './connection.ts'
@@ -9,9 +10,8 @@ const GRACE_MS = 600_000
 const SWEEP_EVERY = 256
 const SWEEP_ROWS = 512
 
-/** Windows and slots in SQLite. `await sqliteCounters(connection).enter({ key, slot, limit: 8, ttlMs: 60_000 }, at)` */
-export function sqliteCounters({ write }: Pick<Connection, 'write'>): CounterStore {
-  const sweep = makeSweep()
+/** Windows and slots in SQLite. `await sqliteCounters(connection, makeSweep()).enter({ key, slot, limit: 8, ttlMs: 60_000 }, at)` */
+export function sqliteCounters({ write }: Pick<Connection, 'write'>, sweep: Sweep): CounterStore {
   return {
     take(requests, at) {
       const fault = faultOfTake(requests, at)
@@ -33,47 +33,49 @@ export function sqliteCounters({ write }: Pick<Connection, 'write'>): CounterSto
 /** Frees a slot. `command(leaveSlot('key_1', 'req_1'))` */
 export const leaveSlot = (key: string, slot: string): Statement => statement('DELETE FROM slots WHERE key = ?1 AND slot = ?2', key, slot)
 
-// Requests have the columns key, amount, amount so far, limit and window length; ?1 is the time.
+// Takes have the columns key, amount, amount so far, limit, window length, and whether it is a counter of requests; ?1 is the time.
 
 /** SQL for a window that is neither over nor void. One that ends more than twice its length from now was started before the clock was set back. */
 const IS_COUNTING = 'counters.ends_at > ?1 AND counters.ends_at <= ?1 + 2 * (excluded.ends_at - ?1)'
 
-const refuseTake = overRows(
-  1,
-  5,
-  takes => `
+/** The first counter without room, and the time until it has some. */
+export const fullCounter = (takes: string): string => `
   SELECT json_array(column1, min(ifnull(ends_at - ?1, column5), column5)) AS verdict
   FROM ${takes} LEFT JOIN counters ON key = column1 AND ends_at > ?1 AND ends_at <= ?1 + 2 * column5
-  WHERE ifnull(used, 0) + column3 > column4 LIMIT 1`,
-)
+  WHERE ifnull(used, 0) + column3 > column4 LIMIT 1`
 
-const shortenWindows = overRows(
+/** Adds to the counters that a condition selects. */
+export const addTakes = (takes: string, condition: string): string => `
+  INSERT INTO counters (key, used, ends_at) SELECT column1, column2, ?1 + column5 FROM ${takes} WHERE ${condition}
+  ON CONFLICT (key) DO UPDATE SET
+    used = excluded.used + iif(${IS_COUNTING}, used, 0),
+    ends_at = iif(${IS_COUNTING}, min(ends_at, excluded.ends_at), excluded.ends_at)`
+
+const refuseTake = overRows(1, 6, fullCounter)
+
+export const shortenWindows = overRows(
   1,
-  5,
+  6,
   takes => `
   UPDATE counters SET ends_at = ?1 + column5 FROM ${takes}
   WHERE key = column1 AND ends_at > ?1 + column5 AND ends_at <= ?1 + 2 * column5`,
 )
 
-const take = overRows(
-  1,
-  5,
-  takes => `
-  INSERT INTO counters (key, used, ends_at) SELECT column1, column2, ?1 + column5 FROM ${takes} WHERE ${NOT_REFUSED}
-  ON CONFLICT (key) DO UPDATE SET
-    used = excluded.used + iif(${IS_COUNTING}, used, 0),
-    ends_at = iif(${IS_COUNTING}, min(ends_at, excluded.ends_at), excluded.ends_at)`,
-)
+export const take = overRows(1, 6, takes => addTakes(takes, NOT_REFUSED))
 
-function takeVerb(requests: readonly CounterRequest[], at: number): Verb<CounterRefusal | undefined> {
-  const takes = requests.map(({ key, amount, limit, windowMs }, index) => {
+/** The rows of takes. A counter may be listed twice. */
+export const takeRows = (requests: readonly (CounterRequest & { readonly kind?: Limit['kind'] })[]) =>
+  requests.map(({ key, amount, limit, windowMs, kind }, index) => {
     let soFar = amount
     for (let before = 0; before < index; before++) if (requests[before]?.key === key) soFar += requests[before]?.amount ?? 0
-    return [key, amount, soFar, limit, windowMs] as const
+    return [key, amount, soFar, limit, windowMs, kind === 'rate' ? 1 : 0] as const
   })
+
+function takeVerb(requests: readonly CounterRequest[], at: number): Verb<CounterRefusal | undefined> {
+  const takes = takeRows(requests)
   return {
-    refusal: refuseTake([at], takes),
-    repair: shortenWindows([at], takes),
+    refusals: [refuseTake([at], takes)],
+    ifRefused: [shortenWindows([at], takes)],
     statements: [take([at], takes)],
     answer(_, verdict) {
       if (verdict === undefined) return undefined
@@ -109,8 +111,11 @@ const RANGE_END = `(SELECT key FROM counters WHERE key > ?1 ORDER BY key LIMIT 1
 /** The end of the table: in SQLite, blobs sort after texts. */
 const TABLE_END = "x''"
 
-/** Deletes long-expired windows and slots, one key range at a time, in proportion to use. */
-function makeSweep(): (verb: Verb<boolean>, at: number) => Verb<boolean> {
+/** Adds a sweep to a verb from time to time. */
+export type Sweep = <T>(verb: Verb<T>, at: number) => Verb<T>
+
+/** Deletes long-expired windows and slots, one key range at a time, in proportion to use. `makeSweep()(verb, at)` */
+export function makeSweep(): Sweep {
   let calls = 0
   let place = ''
   return (verb, at) => {
@@ -123,10 +128,11 @@ function makeSweep(): (verb: Verb<boolean>, at: number) => Verb<boolean> {
       statement(`DELETE FROM counters WHERE key > ?1 AND key <= ifnull(${RANGE_END}, ${TABLE_END}) AND ends_at <= ?2`, place, before),
     ]
     return {
+      ...verb,
       statements: [...sweeps, ...verb.statements],
       answer(rows, verdict) {
         const next = rows[0]?.[0]?.next
-        place = typeof next === 'string' ? next : ''
+        if (verdict === undefined) place = typeof next === 'string' ? next : ''
         return verb.answer(rows.slice(sweeps.length), verdict)
       },
     }

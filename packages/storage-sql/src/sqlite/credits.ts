@@ -58,14 +58,14 @@ const HOURS = `
 export const creditsText = (credits: readonly CreditEntry[]): string =>
   JSON.stringify(credits.map(({ id, account, amount, at, kind = 'credit', note = null }) => [id, account, amount, at, kind, note]))
 
-/** The statements that book credits. The verb's refusal must include `REFUSED_CREDIT`. */
+/** The statements that book credits. The verb's refusals must include `REFUSED_CREDIT`. */
 export const bookCredits = (credits: string): readonly Statement[] => [MOVE, ENTER, ADD_CREDITS, HOURS].map(sql => statement(sql, credits))
 
 /** Books a credit once. Fails with a RangeError if the sums of its account would exceed `maxSum`. */
 export function creditVerb(entry: CreditEntry): Verb<void> {
   const credits = creditsText([entry])
   return {
-    refusal: statement(`SELECT verdict FROM (${REFUSED_CREDIT})`, credits),
+    refusals: [statement(`SELECT verdict FROM (${REFUSED_CREDIT})`, credits)],
     statements: bookCredits(credits),
     answer(_, verdict) {
       if (verdict === undefined) return

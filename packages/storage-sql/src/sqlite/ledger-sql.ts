@@ -15,21 +15,18 @@ export const clamped = (expression: string): string => `max(${-maxSum}, min(${ma
 const SETTLED = "id = ?1 AND kind = 'usage' AND credited_account = ''"
 
 /** The first account without room for its amount, and what it could still hold. A floor of null refuses nothing. */
-const firstWithoutRoom = (wanted: string): string => `
+export const firstWithoutRoom = (wanted: string): string => `
   SELECT json_array(column1, max(0, available)) AS verdict FROM (
     SELECT column1, column2, min(
       ifnull(${clamped('ifnull(balance - held, 0)')} - column3, ${maxSum}), ${maxSum} - ${clamped('ifnull(held, 0)')}) AS available
     FROM ${wanted} LEFT JOIN accounts ON account = column1)
   WHERE available < column2`
 
-/** A known id is refused too, with the verdict `null`. */
-export const refuseReserve = overRows(
-  1,
-  3,
-  wanted => `
-  SELECT 'null' AS verdict WHERE EXISTS (SELECT 1 FROM holds WHERE id = ?1) OR EXISTS (SELECT 1 FROM movements WHERE ${SETTLED})
-  UNION ALL ${firstWithoutRoom(wanted)} LIMIT 1`,
-)
+/** Refuses an id ?1 that is held or settled, with the verdict `null`. */
+export const REFUSE_KNOWN = `SELECT 'null' AS verdict
+  WHERE EXISTS (SELECT 1 FROM holds WHERE id = ?1) OR EXISTS (SELECT 1 FROM movements WHERE ${SETTLED})`
+
+export const refuseReserve = overRows(0, 3, wanted => `${firstWithoutRoom(wanted)} LIMIT 1`)
 
 /** A hold that is not live has nothing available on the first account ?2. */
 export const refuseExtend = overRows(

@@ -46,18 +46,22 @@ export function sqliteLedger({ read, write }: Pick<Connection, 'read' | 'write'>
 }
 
 /** Account, amount and floor; the floor is null for one of -Infinity. */
-type Wanted = readonly [account: string, amount: number, floor: number | null]
+export type Wanted = readonly [account: string, amount: number, floor: number | null]
 
-const toWanted = ({ account, amount, floor }: Required<AccountHold>): Wanted => [account, amount, Number.isFinite(floor) ? floor : null]
+export const toWanted = ({ account, amount, floor }: Required<AccountHold>): Wanted => [
+  account,
+  amount,
+  Number.isFinite(floor) ? floor : null,
+]
 
-/** The stored accounts of a hold: a JSON list of pairs. */
-const heldText = (wanted: readonly Wanted[]): string => JSON.stringify(wanted.map(([account, amount]) => [account, amount]))
+/** The stored accounts of a hold: a JSON list of pairs. `heldText([['credit:me', 5, 0]])` */
+export const heldText = (wanted: readonly Wanted[]): string => JSON.stringify(wanted.map(([account, amount]) => [account, amount]))
 
 function reserveVerb({ id, amount: usual, accounts, journal }: HoldRequest): Verb<HoldRefusal | undefined> {
   const wanted = accounts.map(({ account, floor, amount = usual }) => toWanted({ account, floor, amount }))
   const hold = statement(sql.HOLD, id, heldText(wanted), journal?.() ?? null)
   return {
-    refusal: sql.refuseReserve([id], wanted),
+    refusals: [statement(sql.REFUSE_KNOWN, id), sql.refuseReserve([], wanted)],
     statements: wanted.length > 0 ? [sql.setAside([], wanted), hold] : [hold],
     answer: toRefusal,
   }
@@ -66,7 +70,7 @@ function reserveVerb({ id, amount: usual, accounts, journal }: HoldRequest): Ver
 function extendVerb({ id, accounts }: HoldExtension): Verb<HoldRefusal | undefined> {
   const wanted = accounts.map(toWanted)
   return {
-    refusal: sql.refuseExtend([id, accounts[0]?.account ?? null], wanted),
+    refusals: [sql.refuseExtend([id, accounts[0]?.account ?? null], wanted)],
     statements: [sql.setAside([], wanted), statement(sql.GROW_HOLD, id, heldText(wanted))],
     answer: toRefusal,
   }
@@ -95,7 +99,7 @@ export function settleVerb({ id, amounts, at }: Settlement): Verb<void> {
     sql.noteHours([id, Math.trunc(at / sql.HOUR_MS)], charged),
   ]
   return {
-    refusal: statement(sql.REFUSE_SETTLE, id),
+    refusals: [statement(sql.REFUSE_SETTLE, id)],
     statements: charged.length > 0 ? [...ending, ...charges()] : ending,
     answer: () => undefined,
   }

@@ -1,5 +1,5 @@
 import type { PreparedStatement } from './engine.ts'
-import { NOT_REFUSED, type Rows, type Statement, type Verb } from './verb.ts'
+import { IS_REFUSED, NOT_REFUSED, type Rows, type Statement, type Verb } from './verb.ts'
 
 /** A synchronous database. */
 export interface SyncDatabase {
@@ -14,7 +14,7 @@ export interface VerbOutcome {
 
 /** Runs verbs within the caller's transaction. */
 export interface VerbRunner {
-  /** Runs the refusal first, and nothing else if the verb is refused. */
+  /** Runs the refusals first, and then only what runs if the verb is refused. */
   run(verb: Verb<unknown>): VerbOutcome
   batch(statements: readonly Statement[]): Rows
 }
@@ -28,21 +28,26 @@ export function verbRunner(db: SyncDatabase): VerbRunner {
   const prepare = (sql: string): PreparedStatement => {
     const known = prepared.get(sql)
     if (known) return known
-    // A refused verb never reaches its statements.
-    const fresh = db.prepare(sql.replaceAll(NOT_REFUSED, 'true'))
+    // A refused verb never reaches its statements, and others never reach those of a refused one.
+    const fresh = db.prepare(sql.replaceAll(NOT_REFUSED, 'true').replaceAll(IS_REFUSED, 'true'))
     if (prepared.size >= MAX_PREPARED) prepared.delete(prepared.keys().next().value ?? '')
     prepared.set(sql, fresh)
     return fresh
   }
   const all = ({ sql, values }: Statement) => prepare(sql).all(...values)
   return {
-    run({ refusal, repair, statements, always = [] }) {
-      const verdict = refusal && prepare(refusal.sql).get(...refusal.values)?.verdict
-      const isRefused = typeof verdict === 'string'
-      if (isRefused && repair) all(repair)
-      const rows = isRefused ? [] : statements.map(all)
+    run({ refusals = [], ifRefused = [], statements, always = [] }) {
+      let verdict: string | undefined
+      for (const { sql, values } of refusals) {
+        const found = prepare(sql).get(...values)?.verdict
+        if (typeof found !== 'string') continue
+        verdict = found
+        break
+      }
+      const rows = verdict === undefined ? statements.map(all) : []
+      if (verdict !== undefined) ifRefused.forEach(all)
       always.forEach(all)
-      return { rows, verdict: isRefused ? verdict : undefined }
+      return { rows, verdict }
     },
     batch: statements => statements.map(all),
   }

@@ -1,7 +1,8 @@
 import type { Storage } from '@signalbox/storage'
+import { sqliteAdmit } from './admit.ts'
 import { sqliteAudit } from './audit.ts'
 import type { Connection } from './connection.ts'
-import { sqliteCounters } from './counters.ts'
+import { makeSweep, sqliteCounters } from './counters.ts'
 import { sqliteItems } from './items.ts'
 import { sqliteLedger } from './ledger.ts'
 import { sqliteRecords } from './records.ts'
@@ -13,11 +14,13 @@ import { sqliteRollup } from './usage-rollup.ts'
 /** The stores of a database, independent of the driver that runs their verbs. */
 export function sqliteStores(connection: Connection): Omit<Storage, 'isShared' | 'spool' | 'ping' | 'close'> {
   const rollup = sqliteRollup(connection)
-  const parts = { counters: sqliteCounters(connection), ledger: sqliteLedger(connection), usage: sqliteUsage(connection, rollup) }
+  const sweep = makeSweep()
+  const parts = { counters: sqliteCounters(connection, sweep), ledger: sqliteLedger(connection), usage: sqliteUsage(connection, rollup) }
   return {
     records: sqliteRecords(connection),
     audit: sqliteAudit(connection),
     ...parts,
+    admit: sqliteAdmit(connection, sweep),
     settle: sqliteSettle(connection, { ...parts, rollup }),
     items: sqliteItems(connection),
     routing: sqliteRouting(connection),

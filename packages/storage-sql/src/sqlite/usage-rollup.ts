@@ -71,7 +71,7 @@ export function sqliteRollup({ read, write }: Pick<Connection, 'read' | 'write'>
         cells[part * CELLS_PER_STATEMENT + Number(place)]?.builder.addTotal(JSON.parse(String(total)) as StoredTotal)
     const written = places.map((place, n) => [...place, JSON.stringify(cells[n]?.builder.stored())])
     await write({
-      refusal: statement(REFUSE_MOVED, seq, version),
+      refusals: [statement(REFUSE_MOVED, seq, version)],
       statements: [
         ...inParts(written, CELLS_PER_STATEMENT).map(part => statement(WRITE_CELLS, JSON.stringify(part))),
         statement(WRITE_MARK, last.seq),

@@ -28,10 +28,10 @@ test('the text for a number of rows is built once', () => {
   expect(texts.slice(0, 2)).toEqual(texts.slice(2, 4))
 })
 
-test('a call with a refusal returns the rows of its own statements, or the verdict', () => {
+test('a call with refusals returns the rows of its own statements, or the verdict', () => {
   const verb = {
-    refusal: statement('SELECT verdict', 1),
-    repair: statement('REPAIR'),
+    refusals: [statement('SELECT verdict', 1), statement('SELECT other AS verdict', 2)],
+    ifRefused: [statement('REPAIR')],
     statements: [statement('A'), statement('B')],
     always: [statement('C')],
     answer: (rows: readonly unknown[], verdict?: string) => [rows, verdict],
@@ -41,22 +41,23 @@ test('a call with a refusal returns the rows of its own statements, or the verdi
   const texts = batch.statements.map(({ sql }) => sql)
   expect(texts).toEqual([
     'INSERT INTO refusals (verdict) SELECT verdict',
+    'INSERT INTO refusals (verdict) SELECT verdict FROM (SELECT other AS verdict) WHERE NOT EXISTS (SELECT 1 FROM refusals)',
     'REPAIR',
     'A',
     'B',
     'C',
     'DELETE FROM refusals RETURNING verdict',
   ])
-  expect(batch.statements[0]?.values).toEqual([1])
+  expect(batch.statements.slice(0, 2).map(({ values }) => values)).toEqual([[1], [2]])
   expect(batch.answer(rowsOf(texts, []) as never, undefined)).toEqual([[[{ text: 'A' }], [{ text: 'B' }]], undefined])
   expect(batch.answer(rowsOf(texts, [{ verdict: 'no' }]) as never, undefined)).toEqual([[], 'no'])
-  const { repair: _, ...without } = verb
+  const { ifRefused: _, ...without } = verb
   const short = batchOf(without)
   const shortTexts = short.statements.map(({ sql }) => sql)
   expect(short.answer(rowsOf(shortTexts, []) as never, undefined)).toEqual([[[{ text: 'A' }], [{ text: 'B' }]], undefined])
 })
 
-test('a call without a refusal runs its statements, then those that always run', () => {
+test('a call without refusals runs its statements, then those that always run', () => {
   const { statements, answer } = batchOf({ statements: [statement('A')], always: [statement('B')], answer: rows => rows.length })
   expect(statements.map(({ sql }) => sql)).toEqual(['A', 'B'])
   expect(answer([[], []], undefined)).toBe(2)

@@ -18,10 +18,13 @@ export type Rows = readonly (readonly Row[])[]
 
 /** The statements of one transaction, and how their rows are read. */
 export interface Verb<T> {
-  /** Selects why the verb is refused, as JSON text in the column `verdict`. If it returns a row, no statement that contains `NOT_REFUSED` changes anything. */
-  readonly refusal?: Statement
-  /** Runs when the verb is refused, and may run otherwise: it only corrects what a clock that was set back left wrong. */
-  readonly repair?: Statement
+  /**
+   * Each selects why the verb is refused, as text in the column `verdict`; the first row is the verdict. If there is one, no statement that
+   * contains `NOT_REFUSED` changes anything.
+   */
+  readonly refusals?: readonly Statement[]
+  /** Run when the verb is refused. May run otherwise, except for statements that contain `IS_REFUSED`. */
+  readonly ifRefused?: readonly Statement[]
   readonly statements: readonly Statement[]
   /** Run last, whether or not the verb is refused. Their rows are ignored. */
   readonly always?: readonly Statement[]
@@ -29,8 +32,11 @@ export interface Verb<T> {
   answer(rows: Rows, verdict: string | undefined): T
 }
 
-/** SQL that is true unless the verb was refused. Every statement of a verb with a `refusal` contains it. */
+/** SQL that is true unless the verb was refused. Every statement of a verb with `refusals` contains it. */
 export const NOT_REFUSED = 'NOT EXISTS (SELECT 1 FROM refusals)'
+
+/** SQL that is true if the verb was refused. */
+export const IS_REFUSED = 'EXISTS (SELECT 1 FROM refusals)'
 
 /** A statement. `statement('SELECT ?1', 'value')` */
 export const statement = (sql: string, ...values: readonly Value[]): Statement => ({ sql, values })
@@ -78,10 +84,13 @@ const KEEP_REFUSAL = 'INSERT INTO refusals (verdict)'
 const FORGET_REFUSAL: Statement = { sql: 'DELETE FROM refusals RETURNING verdict', values: [] }
 
 /** Turns a verb into a plain list of statements: its refusal is a row that exists only within the transaction. */
-export function batchOf<T>({ refusal, repair, statements, always = [], answer }: Verb<T>): Verb<T> {
-  if (!refusal) return { statements: [...statements, ...always], answer: rows => answer(rows, undefined) }
-  const refuse = { sql: `${KEEP_REFUSAL} ${refusal.sql}`, values: refusal.values }
-  const before = repair ? [refuse, repair] : [refuse]
+export function batchOf<T>({ refusals, ifRefused = [], statements, always = [], answer }: Verb<T>): Verb<T> {
+  if (!refusals) return { statements: [...statements, ...always], answer: rows => answer(rows, undefined) }
+  const kept = refusals.map(({ sql, values }, index) => ({
+    sql: index === 0 ? `${KEEP_REFUSAL} ${sql}` : `${KEEP_REFUSAL} SELECT verdict FROM (${sql}) WHERE ${NOT_REFUSED}`,
+    values,
+  }))
+  const before = [...kept, ...ifRefused]
   return {
     statements: [...before, ...statements, ...always, FORGET_REFUSAL],
     answer(rows) {

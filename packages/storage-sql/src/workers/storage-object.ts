@@ -43,7 +43,7 @@ function answersOf({ storage }: ObjectState): (text: string) => Promise<readonly
     methods ??= methodsOf(durableObjectStorage(storage))
     const known = methods.get(method)
     if (!known) throw new Error(`no method ${method}. Deploy the Worker and its object from the same version of Signalbox.`)
-    return known(...(method.startsWith('ledger.') ? args.map(withJournals) : args))
+    return known(...(method === 'admit' || method.startsWith('ledger.') ? args.map(withJournals) : args))
   }
   return text => {
     const calls = fromWire(text) as readonly StoreCall[]

@@ -3,7 +3,9 @@ import type { RoutingStore, Storage } from '@signalbox/storage'
 type Verb<Store> = { [Name in keyof Store]-?: NonNullable<Store[Name]> extends (...args: never[]) => unknown ? Name : never }[keyof Store]
 
 /** The methods of the storage itself that can be called. */
-export const ownVerbs = { ping: 'again', settle: 'again' } as const satisfies Partial<Record<keyof Storage, 'once' | 'again'>>
+export const ownVerbs = { ping: 'again', admit: 'again', settle: 'again' } as const satisfies Partial<
+  Record<keyof Storage, 'once' | 'again'>
+>
 
 /** The stores of the object. */
 export type RemoteStores = Pick<Storage, 'records' | 'audit' | 'counters' | 'ledger' | 'usage'> & {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { describeAdmissions } from './admissions.ts'
 import { describeAudit } from './audit.ts'
 import { describeCounters } from './counters.ts'
 import { describeItems, describeReopenedItems } from './items.ts'
@@ -32,6 +33,7 @@ const parts = {
   audit: [describeAudit],
   counters: [describeCounters],
   holds: [describeHolds, describeLiveHolds],
+  admissions: [describeAdmissions],
   ledger: [describeSettlements, describeLedger, describeAccounts, describeLedgerModel, describeRequestSettlements],
   entries: [describeEntries],
   usage: [describeUsage, describeTotals, describeUsageModel],

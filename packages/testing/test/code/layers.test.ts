@@ -60,8 +60,9 @@ describe.each(Object.keys(layers))('in %s', name => {
 
 // Quantiles are computed where the bins are filled, values that a store may return at once are continued in one way, and options of
 // storages and of the gateway are checked by one table.
-test('core uses the types of storage, its reading of distributions and awaited values, its sizes of owners, and its option checks', () => {
+test('core uses the types of storage, its admission, its reading of distributions and awaited values, its sizes of owners, and its option checks', () => {
   const shared = [
+    'admitTo',
     'quantileOf',
     'andThen',
     'recover',

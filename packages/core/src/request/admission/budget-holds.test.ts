@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { budget, createFixture, ownOf } from '../../../test/money/fixture.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import { runSteps } from '../../runtime/steps.ts'
-import { holdFunds } from './budget-holds.ts'
+import { admit } from './admit.ts'
 
 const provider: Provider = { id: 'p', dialects: [chatProvider], endpoint: () => 'https://p.invalid/', authorize: () => {} }
 
@@ -27,12 +27,14 @@ test('a budget that includes BYOK holds the cost of a BYOK and a platform creden
     delivery: 'stream',
   }
   const held = async (...candidates: readonly [Candidate, ...Candidate[]]): Promise<number> => {
-    const { ledger } = memoryStorage()
+    const storage = memoryStorage()
+    const { ledger } = storage
     await ledger.credit({ id: 'credit', account: 'credit:workspace', amount: 1e9, at: 0 })
     const plan = { candidates, excluded: [], strategy: 'balanced', ruling: 'balanced' } as const
     const bounds = { size: { likely: 1_000, max: 1_500 }, maxOutput: () => 1_000 }
     const facts = { requestId: 'r', inputTokens: 1_000, bounds, hedge: true, at: 0 }
-    await runSteps(holdFunds({ ...facts, caller: { ...caller, billing: 'prepaid', scopes: new Set() }, policy, plan, request }, ledger))
+    const asking = { ...facts, caller: { ...caller, billing: 'prepaid' as const, scopes: new Set<never>() }, policy, plan, request }
+    await runSteps(admit(asking, { ...engine, storage }))
     return (await ledger.balance('budget:both')).held
   }
   expect(await held(expensiveInput)).toBeGreaterThan(0)

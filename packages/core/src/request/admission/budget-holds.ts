@@ -2,9 +2,7 @@ import { requestPrice } from '@signalbox/dialects/common'
 import { GatewayError } from '@signalbox/dialects/errors'
 import type { InferenceRequest } from '@signalbox/dialects/protocol'
 import { quirksFor, toUsd } from '@signalbox/dialects/protocol'
-import type { Awaitable, LedgerStore } from '@signalbox/storage'
-import { isPromise } from '@signalbox/storage/awaitable'
-import type { AccountHold, HoldRefusal, HoldRequest } from '@signalbox/storage/ledger'
+import type { AccountHold } from '@signalbox/storage/ledger'
 import { budgetsOf, byokAccount, creditAccount, periodOf } from '../../access/accounts.ts'
 import { budgetAccountAt, budgetFacts, maySee } from '../../access/budget-facts.ts'
 import type { Caller } from '../../access/caller.ts'
@@ -14,11 +12,10 @@ import type { Microdollars } from '../../metering/money.ts'
 import { sizeAt } from '../../metering/prompt-size.ts'
 import type { Candidate, Excluded, Plan } from '../../routing/plan.ts'
 import type { CallerBudget } from '../../runtime/ports.ts'
-import { type Step, wait } from '../../runtime/steps.ts'
-import { orStoreDown, storeDown } from '../../runtime/store-down.ts'
 import type { MoneyBounds } from '../policy/money-bounds.ts'
 import { usesByokKey } from '../settlement/bill.ts'
 import type { LiveJournal } from './journal.ts'
+import type { RequestLimit } from './limits.ts'
 
 // A hold reserves the maximum cost of a request before any provider is called: on the workspace's credit, on each budget that it
 // counts against, and one request of the monthly BYOK limit. All of them in one step, or none.
@@ -43,55 +40,19 @@ export interface HoldContext {
 /** The amount reserved on one account. */
 export type HeldAccount = Required<AccountHold>
 
-export interface HoldResult {
-  /** The plan, limited to candidates that the workspace can afford. */
-  readonly plan: Plan
-  readonly accounts: readonly HeldAccount[]
-}
-
-interface HoldAccount extends AccountHold {
-  readonly amount: number
+/** An account on which a request is held. */
+export interface HoldAccount extends RequestLimit {
   /** Whether a candidate's cost counts against this account. */
   readonly counts: (candidate: Candidate) => boolean
   /** Why candidates are excluded if this account refuses. */
   readonly reason: string
-  readonly refused: (available: number) => GatewayError
 }
 
 const usesPlatformKey = (candidate: Candidate): boolean => !usesByokKey(candidate)
 const anyKey = (): boolean => true
 
-/** Places the hold. If an account refuses, candidates that count against it are excluded. Throws 402 if no candidate remains. */
-export function* holdFunds(holding: HoldContext, ledger: LedgerStore): Step<HoldResult> {
-  const { requestId, at, journal } = holding
-  let { plan } = holding
-  for (;;) {
-    const accounts = accountsOf(holding, plan)
-    const held = accounts.map(({ account, floor, amount }) => ({ account, floor, amount }))
-    const request = { id: requestId, amount: 0, accounts: held, at, ...(journal && { journal: journal.write }) }
-    const reserving = orStoreDown(() => ledger.reserve(request))
-    let refusal: HoldRefusal | undefined
-    try {
-      refusal = yield* wait(reserving)
-    } catch (error) {
-      freeWhenPlaced(request, reserving, ledger)
-      throw error
-    }
-    if (!refusal) return { plan, accounts: held }
-    const refusing = accounts.find(({ account }) => account === refusal.account)
-    if (!refusing) throw storeDown(new Error(`The ledger refused an account that was not part of the hold: ${refusal.account}.`))
-    const narrower = restrictPlan(plan, refusing.counts, refusing.reason)
-    if (!narrower) throw refusing.refused(refusal.available)
-    plan = narrower
-  }
-}
-
-/** Releases a hold that the ledger places after its request was interrupted. If the ledger never responds, the hold expires. */
-function freeWhenPlaced({ id, at }: HoldRequest, reserving: Awaitable<HoldRefusal | undefined>, ledger: LedgerStore): void {
-  if (isPromise(reserving)) reserving.then(refusal => refusal ?? ledger.settle({ id, amounts: {}, at })).catch(() => {})
-}
-
-function accountsOf(holding: HoldContext, { candidates }: Plan): readonly HoldAccount[] {
+/** The accounts that pay for a request, by its maximum cost: credit, budgets, and the monthly number of BYOK requests. */
+export function accountsOf(holding: HoldContext, { candidates }: Plan): readonly HoldAccount[] {
   const { caller, policy } = holding
   const byok = candidates.filter(usesByokKey)
   const platform = byok.length === 0 ? candidates : candidates.filter(usesPlatformKey)
@@ -118,12 +79,14 @@ const cheaperBy = ({ request }: HoldContext): string =>
 const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 
 const creditOf = (holding: HoldContext, amount: Microdollars): HoldAccount => ({
-  account: creditAccount(holding.caller.workspaceId),
-  floor: isPrepaid(holding.policy.workspace.body) ? 0 : Number.NEGATIVE_INFINITY,
+  kind: 'account',
+  key: creditAccount(holding.caller.workspaceId),
+  limit: isPrepaid(holding.policy.workspace.body) ? 0 : Number.POSITIVE_INFINITY,
   amount,
+  windowMs: 0,
   counts: usesPlatformKey,
   reason: 'the workspace does not have enough credit',
-  refused: available =>
+  refuse: available =>
     new GatewayError('insufficient_credits', {
       message: holding.caller.isEndUser
         ? `The request may cost up to ${formatUsd(amount)}, and the workspace of this user does not have enough credit. ${capitalized(cheaperBy(holding))}, or try again after credit was added.`
@@ -136,12 +99,14 @@ function budgetOf(holding: HoldContext, budget: CallerBudget, amount: Microdolla
   const { name, limit, period, includeByok } = budget.body
   const { end } = periodOf(period, at)
   return {
-    account: budgetAccountAt(budget, at),
-    floor: -limit,
+    kind: 'account',
+    key: budgetAccountAt(budget, at),
+    limit,
     amount,
+    windowMs: 0,
     counts: includeByok ? anyKey : usesPlatformKey,
     reason: maySee(caller, budget) ? `the budget "${name}" does not have enough left` : 'a shared budget does not have enough left',
-    refused: available => {
+    refuse: available => {
       const until = end === undefined ? '' : ` until ${new Date(end).toISOString()}`
       if (!maySee(caller, budget))
         return new GatewayError('budget_exceeded', {
@@ -157,12 +122,14 @@ function budgetOf(holding: HoldContext, budget: CallerBudget, amount: Microdolla
 }
 
 const capOf = ({ caller, at }: HoldContext, cap: number): HoldAccount => ({
-  account: byokAccount(caller.workspaceId, at),
-  floor: -cap,
+  kind: 'account',
+  key: byokAccount(caller.workspaceId, at),
+  limit: cap,
   amount: 1,
+  windowMs: 0,
   counts: usesByokKey,
   reason: 'the workspace has reached its monthly limit of BYOK calls',
-  refused: () =>
+  refuse: () =>
     new GatewayError('budget_exceeded', {
       message: `The workspace has reached its limit of ${caller.isEndUser ? '' : `${cap} `}BYOK calls per month. The limit resets at ${new Date(periodOf('month', at).end ?? at).toISOString()}.`,
     }),
@@ -194,17 +161,17 @@ const usualTier = { service_tier: 'default' }
 
 const formatUsd = (amount: Microdollars): string => `$${toUsd(amount).toFixed(6)}`
 
-/** The plan without some of its candidates, listed with the reason. Undefined if none would be left. */
-function restrictPlan(plan: Plan, leavesOut: (candidate: Candidate) => boolean, reason: string): Plan | undefined {
+/** The plan without the candidates that count against an account, listed with the reason. Undefined if none would be left. */
+export function withoutCandidates(plan: Plan, { counts, reason }: HoldAccount): Plan | undefined {
   const { candidates, excluded, ranks, pinned } = plan
-  const [first, ...others] = candidates.filter(candidate => !leavesOut(candidate))
+  const [first, ...others] = candidates.filter(candidate => !counts(candidate))
   if (!first) return undefined
   return {
     ...plan,
     candidates: [first, ...others],
-    excluded: [...excluded, ...candidates.filter(leavesOut).map(candidate => excludedFor(candidate, reason))],
-    ...(ranks && { ranks: ranks.filter((_, at) => !leavesOut(candidates[at] as Candidate)) }),
-    ...(pinned && { pinned: pinned.filter(candidate => !leavesOut(candidate)) }),
+    excluded: [...excluded, ...candidates.filter(counts).map(candidate => excludedFor(candidate, reason))],
+    ranks: ranks?.filter((_, index) => !counts(candidates[index] as Candidate)),
+    pinned: pinned?.filter(candidate => !counts(candidate)),
   }
 }
 

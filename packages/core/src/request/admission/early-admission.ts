@@ -1,18 +1,16 @@
-import type { Awaitable, Storage } from '@signalbox/storage'
+import type { Awaitable } from '@signalbox/storage'
 import { allSettled, recover } from '@signalbox/storage/awaitable'
 import type { Caller } from '../../access/caller.ts'
-import type { KeyRefusals } from '../../access/key-refusals.ts'
 import { createCancellation } from '../../runtime/cancellation.ts'
 import type { Clock } from '../../runtime/ports.ts'
-import { type Interruption, runSteps, type Step, wait } from '../../runtime/steps.ts'
+import { type Interruption, runSteps, type Step } from '../../runtime/steps.ts'
 import { storeDown } from '../../runtime/store-down.ts'
 import { storageSilent, storageWaitMs, withinStorageWait } from '../../runtime/timers.ts'
-import type { Limits } from '../../upstream/limits.ts'
 import { type PolicyPorts, policyFor } from '../policy/apply-policy.ts'
 import { type RunningRequest, removeRunning } from '../running-requests.ts'
+import { type AdmitPorts, leaveSlots, take } from './admit.ts'
 import type { Leases } from './leases.ts'
-import { isOwnRateLimit, ratesOfWorkspace, uploadRate } from './rate-limits.ts'
-import { leaveSlots, type SlotKey, slotsOf, takeTogether, throwRefusals } from './slots.ts'
+import { CallerLimits, isOwnRateLimit, type SlotKey } from './limits.ts'
 
 /**
  * A request that is admitted before its body is read: it has its slot, and counts against the rate of its workspace and the uploads of
@@ -27,14 +25,9 @@ export interface EarlyAdmission {
   leave(isRequest?: boolean): Awaitable<unknown>
 }
 
-export interface EarlyAdmissionPorts extends Pick<PolicyPorts, 'policies'> {
-  readonly storage: Pick<Storage, 'counters'>
-  readonly limits: Limits
-  readonly clock: Clock
+export interface EarlyAdmissionPorts extends Pick<PolicyPorts, 'policies'>, AdmitPorts {
   readonly running: Set<RunningRequest>
   readonly leases: Leases
-  /** Counts requests that a limit refuses. */
-  readonly refusals: KeyRefusals
 }
 
 /**
@@ -54,24 +47,15 @@ const storageWatch = (clock: Clock): Interruption => ({
 })
 
 function* takeEarly(ports: EarlyAdmissionPorts, caller: Caller, requestId: string): Step<EarlyAdmission> {
-  const { limits, clock, running, leases } = ports
-  const { counters } = ports.storage
-  const policy = yield* policyFor(ports, caller)
+  const { storage, limits, clock, running, leases, refusals } = ports
+  const own = new CallerLimits(caller, yield* policyFor(ports, caller), limits)
   const at = clock.now()
-  const slots = slotsOf(caller, policy, limits)
-  const vacate = (): Awaitable<unknown> =>
-    recover(
-      () => withinStorageWait(allSettled(leaveSlots(slots, requestId, counters)), clock),
-      () => undefined,
-    )
-  const upload = uploadRate(caller, limits)
-  const rates = [upload, ...ratesOfWorkspace({ caller, policy }, limits)]
-  const taken = yield* takeTogether({ rates, slots, requestId, at }, counters)
-  try {
-    throwRefusals(taken, slots)
-  } catch (error) {
-    if (isOwnRateLimit(error)) ports.refusals.count(caller, at)
-    yield* wait(vacate())
+  const upload = own.upload()
+  const slots = own.slots()
+  const refused = yield* take(storage, [...slots, upload, ...own.workspaceRequests()], { id: requestId, at })
+  if (refused) {
+    const error = refused.limit.refuse(refused.left)
+    if (isOwnRateLimit(error)) refusals.count(caller, at)
     throw error
   }
   // Until a call takes the slot, it is renewed like the slot of a running call.
@@ -85,7 +69,7 @@ function* takeEarly(ports: EarlyAdmissionPorts, caller: Caller, requestId: strin
   let held = true
   const uncount = (): unknown =>
     recover<unknown>(
-      () => counters.add(upload.key, -1, clock.now()),
+      () => storage.counters.add(upload.key, -1, clock.now()),
       () => undefined,
     )
   return {
@@ -100,7 +84,10 @@ function* takeEarly(ports: EarlyAdmissionPorts, caller: Caller, requestId: strin
       if (!held) return undefined
       held = false
       if (isRequest) uncount()
-      return vacate()
+      return recover(
+        () => withinStorageWait(allSettled(leaveSlots(slots, requestId, storage)), clock),
+        () => undefined,
+      )
     },
   }
 }

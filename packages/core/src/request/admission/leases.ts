@@ -4,7 +4,7 @@ import type { Clock, Logger } from '../../runtime/ports.ts'
 import { createSingleRun } from '../../runtime/single-run.ts'
 import { unrefTimer, withinStorageWait } from '../../runtime/timers.ts'
 import type { RunningRequest } from '../running-requests.ts'
-import { type SlotKey, slotMs } from './slots.ts'
+import { type SlotKey, slotMs } from './limits.ts'
 
 /** Renews the slots and holds of running requests. A slot or hold that is not renewed belongs to a process that has ended. */
 export interface Leases {

@@ -8,13 +8,13 @@ import { mayOpenStored } from '../../routing/offer-facts.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import { createCancellation } from '../../runtime/cancellation.ts'
 import type { ClaimMemory } from '../../runtime/ports.ts'
-import { runSteps, type Step, wait } from '../../runtime/steps.ts'
+import { runSteps, type Step } from '../../runtime/steps.ts'
 import { timersOf } from '../../runtime/timers.ts'
 import { inlineMedia, kindsToRead } from '../../upstream/inline-media.ts'
 import { Exchange, type ProviderRequest } from '../../upstream/send.ts'
 import { countRequest } from '../admission/admit.ts'
 import type { EarlyAdmission } from '../admission/early-admission.ts'
-import { isOwnRateLimit } from '../admission/rate-limits.ts'
+import { isOwnRateLimit } from '../admission/limits.ts'
 import { type PreparedRequest, prepareRequest } from '../prepare-request.ts'
 import { watchAdmission } from '../request-lifetime.ts'
 import type { RequestPorts } from '../run-request.ts'
@@ -85,7 +85,7 @@ function* planCount(
   const { policy, plan } = prepared
   const at = ports.clock.now()
   try {
-    yield* wait(countRequest({ caller, policy, plan, at, admission }, ports))
+    yield* countRequest({ caller, policy, plan, at, admission }, ports)
   } catch (error) {
     if (isOwnRateLimit(error)) ports.refusals.count(caller, at)
     throw error
