@@ -5,6 +5,8 @@ export default library({
     index: 'src/index.ts',
     admission: 'src/admission.ts',
     awaitable: 'src/awaitable.ts',
+    breaker: 'src/breaker.ts',
+    'outage-grace': 'src/outage-grace.ts',
     changes: 'src/changes.ts',
     compose: 'src/compose.ts',
     counters: 'src/counters.ts',

@@ -1,4 +1,4 @@
-import { graceFacts } from '@signalbox/storage/compose'
+import { graceFacts } from '@signalbox/storage/outage-grace'
 import * as z from 'zod/v4'
 import {
   amountInUsd,

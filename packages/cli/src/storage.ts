@@ -1,5 +1,6 @@
 import type { Storage } from '@signalbox/storage'
-import { type ChangeChannel, composeStorage, type OutageLogger, withChanges, withOutageGrace } from '@signalbox/storage/compose'
+import { type ChangeChannel, composeStorage, type OutageLogger, withChanges } from '@signalbox/storage/compose'
+import { withOutageGrace } from '@signalbox/storage/outage-grace'
 import { StartError, withoutPassword } from './fault.ts'
 import type { Config } from './schema.ts'
 import { type StorageScheme, schemeOf } from './storage-schemes.ts'

@@ -1,4 +1,3 @@
-export { type GraceEvent, type OutageGraceOptions, withOutageGrace } from '@signalbox/storage/compose'
 export {
   type PostgresDatabase,
   type PostgresPool,

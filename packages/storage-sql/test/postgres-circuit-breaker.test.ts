@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openBlockableProxy } from '../../testing/test/blockable-proxy.ts'
 import { describeWith, postgresUrlAt, services } from '../../testing/test/services.ts'
 import { waitFor } from '../../testing/test/waits.ts'
-import { breakerLimits } from '../src/postgres/circuit-breaker.ts'
+import { silenceMs } from '../src/postgres/client.ts'
 import { postgresStorage } from '../src/postgres.ts'
 import { useSchema } from './postgres-schema.ts'
 
@@ -57,7 +57,7 @@ describePostgres('PostgreSQL that accepts connections and answers nothing', () =
     await other.query(`BEGIN; SELECT 1 FROM ${schema}.accounts WHERE account = '${account}' FOR UPDATE`)
     const events: string[] = []
     const reserving = Promise.resolve(storage.ledger.reserve(holdOf('patient'))).then(refusal => events.push(`reserved ${refusal}`))
-    await new Promise(resolve => setTimeout(resolve, breakerLimits.maxMs + 1_500))
+    await new Promise(resolve => setTimeout(resolve, 2 * silenceMs + 1_500))
     events.push('unlocked')
     await other.query('COMMIT')
     await reserving

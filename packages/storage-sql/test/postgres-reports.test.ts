@@ -1,4 +1,4 @@
-import { type GraceEvent, withOutageGrace } from '@signalbox/storage/compose'
+import { type GraceEvent, withOutageGrace } from '@signalbox/storage/outage-grace'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, onTestFinished, test } from 'vitest'
 import { describeWith, postgresUrl } from '../../testing/test/services.ts'

@@ -1,10 +1,10 @@
 import { type Awaitable, allSettled, andThen, recover } from './awaitable.ts'
+import { CircuitBreaker } from './breaker.ts'
 import type { ChangeChannel, ChangeListener, RecordChange } from './changes.ts'
 import type { CounterStore } from './counters.ts'
-import type { EphemeralStores } from './ephemeral.ts'
+import { EphemeralError, type EphemeralStores } from './ephemeral.ts'
 import { type FallbackCounters, fallbackCounters, sharedOut } from './fallback-counters.ts'
-import { consoleLog, createOutageGuard, type OutageEvent, type OutageGuard, type OutageLogger } from './outage-guard.ts'
-import { outageRows } from './outage-policy.ts'
+import { consoleLog, type OutageGuard, type OutageLogger, outagePolicy } from './outage-policy.ts'
 import type { Change, RecordStore } from './records.ts'
 import type { RoutingStore } from './routing.ts'
 import type { RequestSettlement } from './settlement.ts'
@@ -12,9 +12,19 @@ import type { Storage } from './storage.ts'
 
 export type { ChangeChannel, RecordChange } from './changes.ts'
 export { EphemeralError, type EphemeralFailure, type EphemeralStores, type KnownCounter } from './ephemeral.ts'
-export { type GraceEvent, graceFacts, type OutageGraceOptions, withOutageGrace } from './outage-grace.ts'
-export type { OutageEvent, OutageLogger } from './outage-guard.ts'
+export type { OutageLogger } from './outage-policy.ts'
 export type { StorageOutage } from './storage.ts'
+
+/** An outage of ephemeral stores, reported to a hook when it begins and when it ends. */
+export interface OutageEvent {
+  readonly state: 'begun' | 'over'
+  /** What failed, without credentials. */
+  readonly reason: string
+  /** Duration so far in milliseconds; 0 when it begins. */
+  readonly lastedMs: number
+  /** Calls that were answered by the fallback or deferred. */
+  readonly calls: number
+}
 
 /** Options of `composeStorage`. */
 export interface ComposeOptions {
@@ -57,16 +67,38 @@ export function composeStorage(options: ComposeOptions): Storage {
       },
     )
   }
-  const guard: OutageGuard = createOutageGuard({
+  const repair = async (): Promise<void> => {
+    await counters.repair()
+    if (haveMessagesBeenLost) await publishLost()
+    notify(listeners)
+  }
+  const breaker = new CircuitBreaker({
     probe: () => ephemeral.probe(),
-    async repair() {
-      await counters.repair()
-      if (haveMessagesBeenLost) await publishLost()
-      notify(listeners)
+    recover: async () => {
+      await ephemeral.probe()
+      await repair()
     },
-    onOutage,
-    logger,
+    // A RangeError is that of an invalid argument, such as a fraction: no store would accept it.
+    effectOf(error) {
+      if (error instanceof RangeError) return 'own'
+      return error instanceof EphemeralError && error.failure === 'damaged' ? 'replace' : 'open'
+    },
+    onChange({ error: { message: reason }, since, calls }, isOver) {
+      const lastedMs = isOver ? Math.round(performance.now() - since) : 0
+      if (isOver) logger.info({ reason, lasted_ms: lastedMs, calls }, 'The counter store is available again.')
+      else logger.warn({ reason }, 'The counter store is unavailable. Limits are counted by the fallback until it is back.')
+      void recover(
+        async () => onOutage({ state: isOver ? 'over' : 'begun', reason, lastedMs, calls }),
+        error => logger.warn({ error: String(error) }, '`onOutage` failed.'),
+      )
+      // For what was deferred after the first repair.
+      if (isOver) void repair().catch(error => void breaker.open(error))
+    },
   })
+  const guard: OutageGuard = {
+    run: (method, call, instead) =>
+      breaker.run(call, ({ error }) => (outagePolicy[method] === 'reject' ? Promise.reject(error) : instead())),
+  }
   const counters: FallbackCounters = fallbackCounters({
     guard,
     primary: ephemeral.counters,
@@ -75,13 +107,13 @@ export function composeStorage(options: ComposeOptions): Storage {
   })
   const announce = (changes: readonly RecordChange[]): Awaitable<void> => {
     notify(listeners, changes)
-    return guard.run({
-      row: outageRows['changes.publish'],
-      run: () => ephemeral.changes?.publish(changes),
-      instead() {
+    return guard.run<void>(
+      'changes.publish',
+      () => ephemeral.changes?.publish(changes),
+      () => {
         haveMessagesBeenLost = true
       },
-    })
+    )
   }
   const stopListening = ephemeral.changes?.subscribe(changes => notify(listeners, changes))
   const routing = ephemeral.routing ? guardedRouting(ephemeral.routing, guard) : durable.routing
@@ -99,7 +131,7 @@ export function composeStorage(options: ComposeOptions): Storage {
     ping: () => durable.ping(),
     close() {
       stopListening?.()
-      guard.close()
+      breaker.close()
       listeners.clear()
       return andThen(allSettled([() => ephemeral.close(), () => durable.close()]), throwFirst)
     },
@@ -200,14 +232,13 @@ const recordChangesOf = ({ puts = [], removals = [] }: Change): readonly RecordC
   [...puts, ...removals].map(({ kind, workspaceId, id }) => ({ kind, workspaceId, id }))
 
 function guardedRouting(routing: RoutingStore, guard: OutageGuard): RoutingStore {
-  const guarded = <T>(method: `routing.${keyof RoutingStore}`, run: () => Awaitable<T>): Awaitable<T> =>
-    guard.run({ row: outageRows[method], run, instead: run })
+  const guarded = <T>(run: () => Awaitable<T>): Awaitable<T> => guard.run('routing', run, run)
   return {
-    publish: (rows, at) => guarded('routing.publish', () => routing.publish(rows, at)),
-    pause: (pauses, at) => guarded('routing.pause', () => routing.pause(pauses, at)),
-    news: (query, at) => guarded('routing.news', () => routing.news(query, at)),
-    remember: (notes, at) => guarded('routing.remember', () => routing.remember(notes, at)),
-    readers: (key, at) => guarded('routing.readers', () => routing.readers(key, at)),
+    publish: (rows, at) => guarded(() => routing.publish(rows, at)),
+    pause: (pauses, at) => guarded(() => routing.pause(pauses, at)),
+    news: (query, at) => guarded(() => routing.news(query, at)),
+    remember: (notes, at) => guarded(() => routing.remember(notes, at)),
+    readers: (key, at) => guarded(() => routing.readers(key, at)),
   }
 }
 

@@ -1,8 +1,7 @@
 import { type Awaitable, allSettled, andThen } from './awaitable.ts'
 import type { CounterRequest, CounterStore, SlotRequest } from './counters.ts'
 import { EphemeralError, type KnownCounter } from './ephemeral.ts'
-import type { OutageGuard } from './outage-guard.ts'
-import { failureRows, maxRepeatedSlots, outageRows } from './outage-policy.ts'
+import type { OutageGuard } from './outage-policy.ts'
 
 export interface FallbackCountersOptions {
   readonly guard: OutageGuard
@@ -33,7 +32,7 @@ interface CountedAmount {
   readonly key: string
   readonly amount: number
   /** Milliseconds. Undefined if there were only corrections. */
-  readonly windowMs?: number
+  readonly windowMs: number | undefined
   readonly at: number
 }
 
@@ -44,6 +43,8 @@ interface WindowAmount extends CountedAmount {
 }
 
 const repairsAtOnce = 500
+/** Slots remembered during an outage. Older ones expire. */
+const maxRepeatedSlots = 20_000
 
 /**
  * Counts in the primary store, and during an outage in the fallback. A fallback counter starts with what is left of its limit according to
@@ -54,34 +55,34 @@ export function fallbackCounters({ guard, primary, fallback, known = () => undef
   const notes: OutageNotes = { counted: new Map(), entered: new Map(), left: new Map() }
   return {
     take: (requests, at) =>
-      guard.run({
-        row: outageRows['counters.take'],
-        run: () => primary.take(requests, at),
-        instead: () => takeFallback(requests, at, { fallback, known, notes }),
-      }),
+      guard.run(
+        'counters.take',
+        () => primary.take(requests, at),
+        () => takeFallback(requests, at, { fallback, known, notes }),
+      ),
     add: (key, amount, at) =>
-      guard.run({
-        row: outageRows['counters.add'],
-        run: () => primary.add(key, amount, at),
-        instead() {
-          count(notes.counted, { key, amount, at })
+      guard.run(
+        'counters.add',
+        () => primary.add(key, amount, at),
+        () => {
+          count(notes.counted, { key, amount, windowMs: undefined, at })
           return fallback.add(key, amount, at)
         },
-      }),
+      ),
     enter: (request, at) =>
-      guard.run({
-        row: outageRows['counters.enter'],
-        run: () => primary.enter(request, at),
-        instead: () => enterFallback(request, at, { fallback, notes }),
-      }),
+      guard.run(
+        'counters.enter',
+        () => primary.enter(request, at),
+        () => enterFallback(request, at, { fallback, notes }),
+      ),
     leave(key, slot) {
       const name = slotName(key, slot)
       const leavePrimary = (): Awaitable<void> =>
-        guard.run({
-          row: outageRows['counters.leave'],
-          run: () => primary.leave(key, slot),
-          instead: () => note(notes.left, name, { key, slot }),
-        })
+        guard.run(
+          'counters.leave',
+          () => primary.leave(key, slot),
+          () => note(notes.left, name, { key, slot }),
+        )
       if (!notes.entered.delete(name)) return leavePrimary()
       return andThen(allSettled([leavePrimary, () => fallback.leave(key, slot)]), () => undefined)
     },
@@ -123,7 +124,7 @@ function count(counted: OutageNotes['counted'], { key, amount, windowMs, at, sin
   const sum = amount + (before?.amount ?? 0)
   const latest = Math.max(at, before?.at ?? at)
   const began = before?.since ?? since ?? performance.now()
-  note(counted, key, { key, amount: sum, at: latest, since: began, ...(window !== undefined && { windowMs: window }) })
+  note(counted, key, { key, amount: sum, at: latest, since: began, windowMs: window })
 }
 
 const isWindowOver = ({ since, windowMs = Number.POSITIVE_INFINITY }: WindowAmount): boolean => performance.now() - since >= windowMs
@@ -145,7 +146,7 @@ function takeFallback(
 async function inParts<Row>(rows: readonly Row[], repair: (row: Row) => Promise<void>): Promise<void> {
   const repaired = (row: Row): Promise<void> =>
     repair(row).catch((error: unknown) => {
-      if (!(error instanceof EphemeralError) || failureRows[error.failure].isOutage) throw error
+      if (!(error instanceof EphemeralError && error.failure === 'damaged')) throw error
     })
   for (let from = 0; from < rows.length; from += repairsAtOnce) await Promise.all(rows.slice(from, from + repairsAtOnce).map(repaired))
 }

@@ -1,10 +1,22 @@
 import { type Awaitable, andThen, promised } from './awaitable.ts'
-import type { GraceGuard } from './grace-guard.ts'
 import type { HoldRefusal, HoldRequest, LedgerStore, Settlement } from './ledger.ts'
 import type { ExposureEntry, OutageExposure } from './outage-exposure.ts'
-import { graceRows } from './outage-policy.ts'
+import type { OutageGuard } from './outage-policy.ts'
 import { chargeOf } from './settlement.ts'
 import type { Storage } from './storage.ts'
+
+/** Applies the policy to a durable storage. */
+export interface GraceGuard extends OutageGuard {
+  /** `late` is called with a response that arrives after the call was answered without the storage. `isAnswered`: whether that succeeded. */
+  run<T>(
+    method: Parameters<OutageGuard['run']>[0],
+    call: () => Awaitable<T>,
+    instead: () => Awaitable<T>,
+    late?: (value: T, isAnswered: boolean) => void,
+  ): Awaitable<T>
+  /** Runs a call whose timeouts and errors say nothing about the storage. During an outage it fails at once. */
+  pass<T>(run: () => Awaitable<T>): Awaitable<T>
+}
 
 /** Options of `graceLedger`. */
 export interface GraceLedgerOptions {
@@ -36,38 +48,34 @@ export function graceLedger({ ledger, settleThere, guard, exposure }: GraceLedge
   const settleExposed = (settlement: Settlement, settle: () => Awaitable<void>): Awaitable<void> => {
     const { id } = settlement
     const entry = exposure.entry(id)
-    if (!entry) return guard.run({ row: graceRows.other, run: settle, instead: settle })
+    if (!entry) return guard.run('other', settle, settle)
     exposure.spend(entry, settlement)
     // A hold that is being placed must not arrive after its settlement.
     const run = () => andThen(andThen(entry.placing, settle), () => exposure.written(id, entry))
-    return guard.run({ row: graceRows.other, run, instead: run })
+    return guard.run('other', run, run)
   }
   return {
     reserve(hold) {
       const mark = exposure.mark()
       const admitHere = () => (exposure.admit(hold) ? undefined : Promise.reject(capError(hold.id)))
-      return guard.run<HoldRefusal | undefined>({
-        row: graceRows['ledger.reserve'],
-        run: () => andThen(ledger.reserve(hold), refusal => recordAnswer(hold, mark, refusal)),
-        instead: admitHere,
-        late(refusal, isAnswered) {
+      return guard.run<HoldRefusal | undefined>(
+        'ledger.reserve',
+        () => andThen(ledger.reserve(hold), refusal => recordAnswer(hold, mark, refusal)),
+        admitHere,
+        (refusal, isAnswered) => {
           if (refusal) return
           const entry = exposure.entry(hold.id)
           if (entry) entry.isPlaced = true
           // If this fails, the hold is no longer renewed and is collected like that of an ended process.
           if (!isAnswered) promised(() => ledger.settle({ id: hold.id, amounts: {}, at: hold.at })).catch(() => {})
         },
-      })
+      )
     },
     extend(extension) {
       const extendHere = () => (exposure.extend(extension) ? undefined : Promise.reject(capError(extension.id)))
       const entry = exposure.entry(extension.id)
       if (entry?.request && !entry.isPlaced) return extendHere()
-      return guard.run<HoldRefusal | undefined>({
-        row: graceRows['ledger.extend'],
-        run: () => ledger.extend(extension),
-        instead: extendHere,
-      })
+      return guard.run<HoldRefusal | undefined>('ledger.extend', () => ledger.extend(extension), extendHere)
     },
     settle: settlement => settleExposed(settlement, () => ledger.settle(settlement)),
     settleRequest: settlement => settleExposed(chargeOf(settlement), () => settleThere(settlement)),

@@ -1,11 +1,10 @@
 import { type Awaitable, allSettled, andThen, recover } from './awaitable.ts'
+import { CircuitBreaker, type Outage, settledWithin } from './breaker.ts'
 import type { CounterStore } from './counters.ts'
 import { fallbackCounters, sharedOut } from './fallback-counters.ts'
-import { createGraceGuard, type EndedOutage, type GraceGuard, type GraceState } from './grace-guard.ts'
-import { graceLedger } from './grace-ledger.ts'
+import { type GraceGuard, graceLedger } from './grace-ledger.ts'
 import { type GraceCaps, outageExposure } from './outage-exposure.ts'
-import { consoleLog, type OutageLogger } from './outage-guard.ts'
-import { graceRows } from './outage-policy.ts'
+import { consoleLog, type OutageLogger, outagePolicy } from './outage-policy.ts'
 import type { RecordStore } from './records.ts'
 import type { Storage } from './storage.ts'
 
@@ -48,8 +47,11 @@ export interface OutageGraceOptions extends Partial<GraceCaps> {
 }
 
 /** An outage of the durable storage, as passed to the hook `onOutage`. */
-export interface GraceEvent extends EndedOutage {
-  readonly state: GraceState
+export interface GraceEvent {
+  readonly state: 'begun' | 'grace_over' | 'over'
+  readonly reason: string
+  /** Duration so far in milliseconds; 0 when it begins. */
+  readonly lastedMs: number
   /** Requests whose hold or settlement is missing in the database. */
   readonly requests: number
   /** Microdollars that they cost, or may cost. */
@@ -73,17 +75,58 @@ export function withOutageGrace(storage: Storage, options: OutageGraceOptions): 
     )
   const { counters, processes = () => 1, onOutage = () => {}, logger = consoleLog } = options
   const numbers = numbersOf(options)
+  const { graceMs, maxWaitMs } = numbers
   const exposure = outageExposure(numbers)
   const { ledger } = storage
-  const guard = createGraceGuard({
-    graceMs: numbers.graceMs,
-    maxWaitMs: numbers.maxWaitMs,
-    // Reads succeed even if the storage is not writable; renewing an empty list of holds does not.
-    probe: () => ledger.renew([]),
-    repair: () => Promise.allSettled([guardedCounters.repair(), guardedLedger.repair()]),
-    report: (state, outage) =>
-      reportGrace({ logger, onOutage }, { ...outage, state, requests: exposure.size(), amount: exposure.amount() }),
+  const report = (state: GraceEvent['state'], { error, since }: Outage): void => {
+    const event = {
+      ...{ state, reason: error.message, lastedMs: state === 'begun' ? 0 : lastedMsOf({ since }) },
+      ...{ requests: exposure.size(), amount: exposure.amount() },
+    }
+    const { reason, lastedMs, requests, amount } = event
+    logger[state === 'over' ? 'info' : 'warn']({ reason, lasted_ms: lastedMs, requests, amount }, messages[state])
+    void recover(
+      async () => onOutage(event),
+      error => logger.warn({ error: String(error) }, '`onOutage` failed.'),
+    )
+  }
+  // Reads succeed even if the storage is not writable; renewing an empty list of holds does not.
+  const probe = () => settledWithin(maxWaitMs / 2, () => ledger.renew([]))
+  // Skips what is not possible yet.
+  const repair = () => Promise.allSettled([guardedCounters.repair(), guardedLedger.repair()])
+  let withoutGrace: Outage | undefined
+  const breaker = new CircuitBreaker({
+    silenceMs: maxWaitMs,
+    probe,
+    async recover(outage) {
+      if (withoutGrace !== outage && lastedMsOf(outage) >= graceMs) {
+        withoutGrace = outage
+        report('grace_over', outage)
+      }
+      await probe()
+      await settledWithin(maxRepairMs, repair)
+      // The storage may have become unavailable again.
+      await probe()
+    },
+    // A single call may fail for reasons of its own. A RangeError is that of an invalid argument, such as a fraction of a microdollar.
+    effectOf: error => (error instanceof RangeError ? 'own' : 'probe'),
+    onChange(outage, isOver) {
+      report(isOver ? 'over' : 'begun', outage)
+      // For calls that were answered without the storage after the first repair.
+      if (isOver) void repair()
+    },
   })
+  const guard: GraceGuard = {
+    run: (method, call, instead, late) => {
+      const answerHere = (outage: Outage) => {
+        const way = outagePolicy[method]
+        const isRefused = way === 'reject' || (way === 'grace' && lastedMsOf(outage) >= graceMs)
+        return isRefused ? Promise.reject(awayError(outage)) : instead()
+      }
+      return breaker.run(call, answerHere, late)
+    },
+    pass: run => (breaker.outage ? Promise.reject(awayError(breaker.outage)) : run()),
+  }
   const guardedCounters = fallbackCounters({ guard, primary: storage.counters, fallback: sharedOut(counters, processes) })
   const guardedLedger = graceLedger({ ledger, settleThere: settlement => storage.settle(settlement), guard, exposure })
   return {
@@ -97,10 +140,19 @@ export function withOutageGrace(storage: Storage, options: OutageGraceOptions): 
     ...(storage.changes && { changes: storage.changes }),
     spool: storage.spool,
     isShared: storage.isShared,
-    outage: guard.outage,
-    ping: () => guard.run({ row: graceRows.ping, run: () => storage.ping(), instead: () => undefined }),
+    outage() {
+      if (!breaker.outage) return undefined
+      const lastedMs = performance.now() - breaker.outage.since
+      return { lastedMs, leftMs: Math.max(0, graceMs - lastedMs) }
+    },
+    ping: () =>
+      guard.run(
+        'ping',
+        () => storage.ping(),
+        () => undefined,
+      ),
     close() {
-      guard.close()
+      breaker.close()
       return storage.close()
     },
   }
@@ -126,7 +178,7 @@ function passing({ records, audit, usage, routing, items }: Storage, guard: Grac
 
 /** Reads are watched, because on a quiet process they are the first to notice an outage. */
 function watchedRecords(records: RecordStore, { run, pass }: GraceGuard): RecordStore {
-  const watch = <T>(read: () => Awaitable<T>): Awaitable<T> => run({ row: graceRows.other, run: read, instead: read })
+  const watch = <T>(read: () => Awaitable<T>): Awaitable<T> => run('other', read, read)
   return {
     find: (kind, workspaceId, id) => watch(() => records.find(kind, workspaceId, id)),
     findByName: (kind, name) => watch(() => records.findByName(kind, name)),
@@ -160,22 +212,15 @@ function numbersOf(options: OutageGraceOptions): GraceNumbers {
   return Object.fromEntries(numbers)
 }
 
-const messages: Readonly<Record<GraceState, string>> = {
+const messages: Readonly<Record<GraceEvent['state'], string>> = {
   begun: 'The storage is unavailable. Requests with cached keys are still served, within the caps, until the grace period ends.',
   grace_over: 'The storage is still unavailable and the grace period has ended. New requests are refused until the storage is back.',
   over: 'The storage is available again.',
 }
 
-interface GraceReportPorts {
-  readonly logger: OutageLogger
-  readonly onOutage: (event: GraceEvent) => unknown
-}
+/** Maximum milliseconds that a repair may delay the end of an outage. */
+const maxRepairMs = 5_000
 
-function reportGrace({ logger, onOutage }: GraceReportPorts, event: GraceEvent): void {
-  const { state, reason, lastedMs, requests, amount } = event
-  logger[state === 'over' ? 'info' : 'warn']({ reason, lasted_ms: lastedMs, requests, amount }, messages[state])
-  void recover(
-    async () => onOutage(event),
-    error => logger.warn({ error: String(error) }, '`onOutage` failed.'),
-  )
-}
+const lastedMsOf = ({ since }: Pick<Outage, 'since'>): number => Math.round(performance.now() - since)
+
+const awayError = ({ error }: Outage): Error => new Error(`The storage is unavailable. ${error.message}`)

@@ -59,6 +59,17 @@ export class NotSentError extends Error {
   override readonly name = 'NotSentError'
 }
 
+/** Milliseconds of silence after which a server is probed, and the time that the probe has. */
+export const silenceMs = 1_500
+
+/** The error of a statement that was given up or not sent because the server is silent. */
+export class UnresponsiveServerError extends Error {
+  override readonly name = 'UnresponsiveServerError'
+  constructor() {
+    super(`the server has not responded for ${(2 * silenceMs) / 1_000} s`)
+  }
+}
+
 /** Runs statements over a pool. A statement that takes longer than `timeoutMs` fails, and its connection is closed. */
 export function poolClient(
   pool: () => Promise<PostgresPool>,

@@ -1,9 +1,18 @@
 import { createHash } from 'node:crypto'
+import { CircuitBreaker } from '@signalbox/storage/breaker'
 import { type Batches, createBatches, RETRY_AFTER_MS } from './batches.ts'
-import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
-import { errorMessage, NotSentError, type PostgresClient, type SqlRow, type SqlStatement } from './client.ts'
+import {
+  errorMessage,
+  NotSentError,
+  type PostgresClient,
+  type SqlRow,
+  type SqlStatement,
+  silenceMs,
+  sqlStateOf,
+  UnresponsiveServerError,
+} from './client.ts'
 import { failsInSilence, isReport, isSentAgain, kindOfFailure, type PostgresVerb, SchemaError, toPostgresError } from './failures.ts'
-import { createGates, type Gates } from './gate.ts'
+import { createGates } from './gate.ts'
 import { faultOfVersion, migratePostgres, readSchemaVersion } from './migrations.ts'
 import { callSql, keptText } from './parameters.ts'
 import { adviceFor } from './start-advice.ts'
@@ -70,8 +79,43 @@ export function openPostgres(client: PostgresClient, options: PostgresConnection
   const state: Readiness = { isReady: false, getting: undefined }
   const queues: Batches<unknown, unknown>[] = []
   const nameOf = makeNames(options.prepare)
-  const breaker = createCircuitBreaker(signal => client.run({ text: 'SELECT 1', values: [] }, signal))
-  const attempt = attemptsOf(client, options, { state, breaker, gates: createGates(options) })
+  // For a server that accepts connections but does not respond. Errors arrive by themselves; silence must be measured. A slow server is not
+  // silent: while any statement or probe gets a response, the others wait for their own timeouts.
+  const breaker = new CircuitBreaker({
+    probe: () => answered(client.run({ text: 'SELECT 1', values: [] }, AbortSignal.timeout(silenceMs))).catch(throwUnlessAnswer),
+    effectOf: () => 'own',
+    silenceMs,
+    delays: { firstMs: 250, maxMs: 250 },
+  })
+  const answered = <T>(running: Promise<T>): Promise<T> => {
+    running.then(
+      () => breaker.answered(),
+      error => isAnswer(error) && breaker.answered(),
+    )
+    return running
+  }
+  const gates = createGates(options)
+  /** Sends a statement once the schema is ready. One that a request waits for fails while the server is silent. */
+  const attempt: Attempt = (verb, statement, prepare) => {
+    const send = async (signal?: AbortSignal): Promise<readonly SqlRow[]> => {
+      if (!state.isReady) await getReady(client, options, state)
+      await prepare?.()
+      return client.isConcurrent ? gates.all.run(() => client.run(statement, signal)) : client.run(statement)
+    }
+    if (!client.isConcurrent) return answered(send())
+    const sent = async (): Promise<readonly SqlRow[]> => {
+      if (!failsInSilence(verb)) return answered(send())
+      const abort = new AbortController()
+      return breaker.run(
+        () => answered(send(abort.signal)),
+        () => {
+          abort.abort()
+          return Promise.reject(new UnresponsiveServerError())
+        },
+      )
+    }
+    return isReport(verb) ? gates.reports.run(sent) : sent()
+  }
   let closing: Promise<void> | undefined
 
   const run = async (verb: PostgresVerb, statement: SqlStatement): Promise<readonly SqlRow[]> => {
@@ -139,23 +183,12 @@ const hasNul = (value: unknown): value is string => typeof value === 'string' &&
 
 type Attempt = (verb: PostgresVerb, statement: SqlStatement, prepare?: () => Promise<void> | undefined) => Promise<readonly SqlRow[]>
 
-/** Sends statements once the schema is ready. Those that a request waits for fail while the server is silent. */
-const attemptsOf =
-  (
-    client: PostgresClient,
-    options: PostgresConnectionOptions,
-    { state, breaker, gates }: { readonly state: Readiness; readonly breaker: CircuitBreaker; readonly gates: Gates },
-  ): Attempt =>
-  (verb, statement, prepare) => {
-    const send = async (signal?: AbortSignal): Promise<readonly SqlRow[]> => {
-      if (!state.isReady) await getReady(client, options, state)
-      await prepare?.()
-      return client.isConcurrent ? gates.all.run(() => client.run(statement, signal)) : client.run(statement)
-    }
-    if (!client.isConcurrent) return breaker.follow(send)
-    const sent = (): Promise<readonly SqlRow[]> => (failsInSilence(verb) ? breaker.run(send) : breaker.follow(send))
-    return isReport(verb) ? gates.reports.run(sent) : sent()
-  }
+/** An error from the server is a response too; a connection error is not. */
+const isAnswer = (error: unknown): boolean => (sqlStateOf(error) ?? sqlStateOf((error as Error | undefined)?.cause)) !== undefined
+
+function throwUnlessAnswer(error: unknown): void {
+  if (!isAnswer(error)) throw error
+}
 
 /** Runs a statement, and retries it if that may help. */
 async function runTwice<T>(verb: PostgresVerb, attempt: () => Promise<T>): Promise<T> {

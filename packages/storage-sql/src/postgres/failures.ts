@@ -1,5 +1,4 @@
-import { UnresponsiveServerError } from './circuit-breaker.ts'
-import { errorMessage, NotSentError, sqlStateOf } from './client.ts'
+import { errorMessage, NotSentError, sqlStateOf, UnresponsiveServerError } from './client.ts'
 import { adviceFor } from './start-advice.ts'
 
 // Decides in one place what a PostgreSQL error says about its statement, and what each method does then.

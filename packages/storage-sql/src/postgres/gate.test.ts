@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { NotSentError } from './client.ts'
-import { createGate, createGates, type Gate } from './gate.ts'
+import { createGates, Gate } from './gate.ts'
 
 /** Work that ends when it is told to. */
 function heldWork() {
@@ -13,7 +13,7 @@ function heldWork() {
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
 test('so many statements run at once, and the others in order of arrival', async () => {
-  const gate = createGate({ size: 2, waitMs: 5_000 })
+  const gate = new Gate({ size: 2, waitMs: 5_000 })
   const works = [heldWork(), heldWork(), heldWork(), heldWork()]
   const begun: number[] = []
   const all = works.map(({ run }, at) =>
@@ -33,7 +33,7 @@ test('so many statements run at once, and the others in order of arrival', async
 })
 
 test('a statement that finds no place in time was not sent, and its place in the queue is given up', async () => {
-  const gate = createGate({ size: 1, waitMs: 20 })
+  const gate = new Gate({ size: 1, waitMs: 20 })
   const first = heldWork()
   const running = gate.run(first.run)
   await expect(gate.run(async () => 'late')).rejects.toBeInstanceOf(NotSentError)
@@ -43,7 +43,7 @@ test('a statement that finds no place in time was not sent, and its place in the
 })
 
 test('a statement that fails leaves its place', async () => {
-  const gate = createGate({ size: 1, waitMs: 20 })
+  const gate = new Gate({ size: 1, waitMs: 20 })
   await expect(gate.run(() => Promise.reject(new Error('no')))).rejects.toThrow('no')
   expect(await gate.run(async () => 'next')).toBe('next')
 })

@@ -4,68 +4,48 @@ import { NotSentError } from './client.ts'
 // reports would occupy all of them, and requests, settlements and the probe of the circuit breaker would wait behind.
 
 /** Lets a limited number of statements run at the same time. The others wait in order of arrival. */
-export interface Gate {
+export class Gate {
+  readonly #size: number
+  readonly #waitMs: number
+  /** Functions that let a waiting statement begin, oldest first. */
+  readonly #waiting = new Set<() => void>()
+  #free: number
+
+  /** `new Gate({ size: 5, waitMs: 5_000 })` lets 5 statements run at once; the others wait for up to 5 s. */
+  constructor({ size, waitMs }: { readonly size: number; readonly waitMs: number }) {
+    this.#size = size
+    this.#waitMs = waitMs
+    this.#free = size
+  }
+
   /** @throws {NotSentError} No slot was free in time. */
-  run<T>(work: () => Promise<T>): Promise<T>
-}
-
-interface WaitingStatement {
-  readonly begin: () => void
-  readonly timer: ReturnType<typeof setTimeout>
-}
-
-/**
- * Creates a gate that `size` statements pass at once; the others wait for up to `waitMs`.
- *
- * @example createGate({ size: 5, waitMs: 5_000 }).run(() => client.run(statement))
- */
-export function createGate({ size, waitMs }: { readonly size: number; readonly waitMs: number }): Gate {
-  const waiting = new Set<WaitingStatement>()
-  let free = size
-  const enter = (): Promise<void> | undefined => {
-    if (free > 0) {
-      free--
-      return undefined
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free--
+    else await this.#turn()
+    try {
+      return await work()
+    } finally {
+      // A slot that becomes free is given to the statement that has waited longest.
+      const [next] = this.#waiting
+      if (next) next()
+      else this.#free++
     }
+  }
+
+  #turn(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const statement: WaitingStatement = {
-        begin: resolve,
-        timer: setTimeout(() => {
-          waiting.delete(statement)
-          reject(new NotSentError(`all ${size} connections for such statements were in use for ${waitMs} ms`))
-        }, waitMs),
+      const begin = (): void => {
+        clearTimeout(timer)
+        this.#waiting.delete(begin)
+        resolve()
       }
-      waiting.add(statement)
+      const timer = setTimeout(() => {
+        this.#waiting.delete(begin)
+        reject(new NotSentError(`all ${this.#size} connections for such statements were in use for ${this.#waitMs} ms`))
+      }, this.#waitMs)
+      this.#waiting.add(begin)
     })
   }
-  /** A slot that becomes free is given to the statement that has waited longest. */
-  const leave = (): void => {
-    const [next] = waiting
-    if (!next) {
-      free++
-      return
-    }
-    waiting.delete(next)
-    clearTimeout(next.timer)
-    next.begin()
-  }
-  return {
-    async run(work) {
-      await enter()
-      try {
-        return await work()
-      } finally {
-        leave()
-      }
-    },
-  }
-}
-
-/** The gates of one pool. */
-export interface Gates {
-  readonly all: Gate
-  /** Statements that no request waits for pass this gate as well, so half of the connections stay free for requests. */
-  readonly reports: Gate
 }
 
 /** The size of a pool, and how long a statement waits for a connection. */
@@ -76,12 +56,10 @@ interface PoolBounds {
 }
 
 /**
- * Creates the gates of a pool. One connection of three or more is left for the probe.
- *
- * @example
- * createGates({ connections: 10, connectTimeoutMs: 5_000 }).all.run(() => client.run(statement))
+ * Creates the gates of a pool. One connection of three or more is left for the probe. Statements that no request waits for pass the gate
+ * `reports` as well, so half of the connections stay free for requests.
  */
-export const createGates = ({ connections, connectTimeoutMs: waitMs }: PoolBounds): Gates => ({
-  all: createGate({ size: connections < 3 ? connections : connections - 1, waitMs }),
-  reports: createGate({ size: Math.max(1, Math.floor(connections / 2)), waitMs }),
+export const createGates = ({ connections, connectTimeoutMs: waitMs }: PoolBounds): { readonly all: Gate; readonly reports: Gate } => ({
+  all: new Gate({ size: connections < 3 ? connections : connections - 1, waitMs }),
+  reports: new Gate({ size: Math.max(1, Math.floor(connections / 2)), waitMs }),
 })

@@ -1,5 +1,5 @@
 import type { LedgerStore, UsageRow } from '@signalbox/storage'
-import { type GraceEvent, type OutageGraceOptions, withOutageGrace } from '@signalbox/storage/compose'
+import { type GraceEvent, type OutageGraceOptions, withOutageGrace } from '@signalbox/storage/outage-grace'
 import { memoryStorage } from '@signalbox/storage-memory'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { seeded } from '../../src/index.ts'

@@ -1,0 +1,1 @@
+export { type GraceEvent, type OutageGraceOptions, withOutageGrace } from '@signalbox/storage/outage-grace'
