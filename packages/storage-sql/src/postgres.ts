@@ -1,5 +1,6 @@
 import type { Storage } from '@signalbox/storage'
 import { checkOptionTable, checkUnquoted, inSource, type OptionTableOf, wordOf } from '@signalbox/storage/option-table'
+import { postgresAdmit } from './postgres/admit.ts'
 import { postgresAudit } from './postgres/audit.ts'
 import { type PostgresClient, type PostgresPool, type PostgresSingleClient, poolClient, singleClient } from './postgres/client.ts'
 import { openPostgres } from './postgres/connection.ts'
@@ -104,6 +105,7 @@ export function postgresStorage(database: PostgresDatabase, options: PostgresSto
     records: postgresRecords(connection, months),
     audit: postgresAudit(connection),
     ...parts,
+    admit: postgresAdmit(connection),
     settle: postgresSettle(connection, parts, usage),
     routing: postgresRouting(connection),
     items: postgresItems(connection),

@@ -47,26 +47,37 @@ const storage = await (openUrl[/^\w+:/.exec(url)?.[0] ?? ''] ?? openFile)()
 /** Requests for ever, sixteen at a time, until killed. */
 async function work(): Promise<void> {
   const { ledger, counters } = storage
-  const one = async (id: string): Promise<void> => {
+  const one = async (id: string, n: number): Promise<void> => {
     await ledger.credit({ id, account: 'a', amount: 10, at: AT })
     say(`credit ${id}`)
-    await counters.enter({ key: 'slots', slot: id, limit: 1_000_000, ttlMs: 1_000 }, AT)
-    await ledger.reserve({
-      id,
-      amount: 9,
-      accounts: [
-        { account: 'a', floor: 0 },
-        { account: 'b', floor: -(10 ** 12) },
-      ],
-      at: AT,
-    })
+    if (n % 2 === 0) {
+      await counters.enter({ key: 'slots', slot: id, limit: 1_000_000, ttlMs: 1_000 }, AT)
+      await ledger.reserve({
+        id,
+        amount: 9,
+        accounts: [
+          { account: 'a', floor: 0 },
+          { account: 'b', floor: -(10 ** 12) },
+        ],
+        at: AT,
+      })
+    } else
+      await admitTo(storage, {
+        id,
+        limits: [
+          { kind: 'slot', key: 'slots', amount: 1, limit: 1_000_000, windowMs: 1_000 },
+          { kind: 'account', key: 'a', amount: 9, limit: 0, windowMs: 0 },
+          { kind: 'account', key: 'b', amount: 9, limit: 10 ** 12, windowMs: 0 },
+        ],
+        at: AT,
+      })
     say(`reserve ${id}`)
     await storage.settle({ row: usageRow(id), amounts: { a: 7, b: 7 }, slotKeys: ['slots'], at: AT })
     say(`settle ${id}`)
   }
   await Promise.all(
     Array.from({ length: 16 }, async (_, worker) => {
-      for (let n = 0; ; n++) await one(`${name}-${worker}-${n}`)
+      for (let n = 0; ; n++) await one(`${name}-${worker}-${n}`, n)
     }),
   )
 }

@@ -47,8 +47,8 @@ export function postgresCounters(connection: PostgresConnection): CounterStore {
   }
 }
 
-/** Times of calls; null where the server's clock decides. */
-const timesOf = (calls: readonly { readonly at: number }[], isServerTime: boolean): string =>
+/** Times of calls; null where the server's clock decides. `timesOf([{ at: 1 }], false)` */
+export const timesOf = (calls: readonly { readonly at: number }[], isServerTime: boolean): string =>
   numberArray(calls.map(({ at }) => (isServerTime ? undefined : at)))
 
 const takeVerb = (isServerTime: boolean) => ({

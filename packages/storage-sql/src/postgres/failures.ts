@@ -69,6 +69,8 @@ interface FailureRow {
 const failureRows = {
   /** Idempotent by id. */
   'ledger.reserve': { lost: 'again', silence: 'fail' },
+  /** Idempotent by id, except that a second time counts the request twice. */
+  admit: { lost: 'again', silence: 'fail' },
   'ledger.settle': { lost: 'again', silence: 'wait' },
   'ledger.credit': { lost: 'again', silence: 'wait' },
   settle: { lost: 'again', silence: 'wait' },

@@ -239,9 +239,9 @@ CREATE TABLE audit_heads (
 
 -- Holds
 --
--- All functions of the ledger take locks in the same order, so that batches cannot deadlock: accounts to be opened, by name; accounts, by
--- name; holds, by id; movements, by id. A function that needs a lock out of this order fails with a serialization failure, and the batch
--- is retried.
+-- All functions take locks in the same order, so that batches cannot deadlock: counters, by key; keys of slots; accounts to be opened, by
+-- name; accounts, by name; holds, by id; movements, by id. A function that needs a lock out of this order fails with a serialization
+-- failure, and the batch is retried.
 
 CREATE FUNCTION server_ms() RETURNS bigint LANGUAGE sql VOLATILE AS $$
   SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint
@@ -521,7 +521,7 @@ BEGIN
 END $$;
 
 -- Settles whole requests: rows, charges and slots in one transaction. Rows come first, because a row may wait for a usage partition, and a
--- waiting hold would block its accounts. A batch contains each id once.
+-- waiting hold would block its accounts; slots come before accounts, as in admit. A batch contains each id once.
 CREATE FUNCTION settle_requests(p_settled_ats bigint[], p_calls int[], p_accounts text[], p_amounts bigint[], p_slot_keys text[],
   p_slots text[], p_ids text[], p_workspaces text[], p_keys text[], p_ats bigint[], p_models_asked text[], p_models text[],
   p_providers text[], p_credentials text[], p_strategies text[], p_streamed smallint[], p_input bigint[], p_output bigint[],
@@ -534,8 +534,8 @@ BEGIN
   PERFORM append_usage(p_ids, p_workspaces, p_keys, p_ats, p_models_asked, p_models, p_providers, p_credentials, p_strategies, p_streamed,
     p_input, p_output, p_cached, p_cache_write, p_reasoning, p_estimated, p_costs, p_byok_costs, p_results, p_codes, p_attempts, p_durations,
     p_first_contents, p_warnings, p_metadata, p_routing, p_tags);
-  PERFORM settle(p_ids, p_settled_ats, p_calls, p_accounts, p_amounts);
   IF cardinality(p_slots) > 0 THEN PERFORM leave(p_slot_keys, p_slots); END IF;
+  PERFORM settle(p_ids, p_settled_ats, p_calls, p_accounts, p_amounts);
 END $$;
 
 -- Credits and balances
@@ -854,6 +854,95 @@ BEGIN
   UPDATE slot_counts c SET taken = c.taken - w.freed FROM (SELECT g.key, count(*) AS freed FROM gone g GROUP BY g.key) w
     WHERE c.key = w.key;
   DELETE FROM slot_counts c WHERE c.key = ANY (v_keys) AND c.taken = 0;
+END $$;
+
+-- Admissions
+
+-- Admits requests: counters, slots and holds in one transaction. One row of p_calls and the arrays after it is one limit of one call, of the
+-- kind slot (0), counter of requests (1), counter of tokens (2) or account (3); its limit is the floor of an account. p_held is 1 for calls
+-- with a hold. Returns refusals: the number of the call, the kind, the name, and the milliseconds or microdollars that are left. A refused
+-- call leaves its slots and its tokens; its requests count.
+CREATE FUNCTION admit(p_ats bigint[], p_ids text[], p_journals text[], p_held int[], p_calls int[], p_kinds int[], p_names text[],
+  p_amounts bigint[], p_limits bigint[], p_windows bigint[])
+RETURNS text
+LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
+DECLARE
+  v_calls int[];
+  v_names text[];
+  v_amounts bigint[];
+  v_limits bigint[];
+  v_windows bigint[];
+  v_full json;
+  v_entered json;
+  v_slot_calls int[];
+  v_slot_names text[];
+  v_live int[];
+  v_each json;
+  v_call int;
+  v_is_uncounted boolean[] := array_fill(false, ARRAY[cardinality(p_ids)]);
+  v_is_refused boolean[] := v_is_uncounted;
+  v_refused json[] := '{}';
+BEGIN
+  IF 1 = ANY (p_kinds) OR 2 = ANY (p_kinds) THEN
+    SELECT array_agg(r.call ORDER BY r.place), array_agg(r.name ORDER BY r.place), array_agg(r.amount ORDER BY r.place),
+        array_agg(r.lim ORDER BY r.place), array_agg(r.win ORDER BY r.place)
+      INTO v_calls, v_names, v_amounts, v_limits, v_windows
+      FROM unnest(p_calls, p_kinds, p_names, p_amounts, p_limits, p_windows) WITH ORDINALITY r (call, kind, name, amount, lim, win, place)
+      WHERE r.kind IN (1, 2);
+    v_full := take(p_ats, v_calls, v_names, v_amounts, v_limits, v_windows)::json;
+  END IF;
+  IF 0 = ANY (p_kinds) THEN
+    SELECT array_agg(r.call ORDER BY r.place), array_agg(r.name ORDER BY r.place), array_agg(r.lim ORDER BY r.place),
+        array_agg(r.win ORDER BY r.place)
+      INTO v_slot_calls, v_slot_names, v_limits, v_windows
+      FROM unnest(p_calls, p_kinds, p_names, p_limits, p_windows) WITH ORDINALITY r (call, kind, name, lim, win, place) WHERE r.kind = 0;
+    v_entered := enter(v_slot_names, ARRAY(SELECT p_ids[c.call] FROM unnest(v_slot_calls) WITH ORDINALITY c (call, place) ORDER BY c.place),
+      v_limits, v_windows, ARRAY(SELECT p_ats[c.call] FROM unnest(v_slot_calls) WITH ORDINALITY c (call, place) ORDER BY c.place))::json;
+  END IF;
+  FOR v_each IN SELECT e.value FROM json_array_elements(v_entered) e ORDER BY (e.value #>> '{}')::int LOOP
+    v_call := v_slot_calls[(v_each #>> '{}')::int];
+    CONTINUE WHEN v_is_refused[v_call];
+    v_is_refused[v_call] := true;
+    v_refused := v_refused || json_build_array(v_call, 0, v_slot_names[(v_each #>> '{}')::int], 0);
+  END LOOP;
+  FOR v_each IN SELECT f.value FROM json_array_elements(v_full) f LOOP
+    v_call := (v_each ->> 0)::int;
+    v_is_uncounted[v_call] := true;
+    CONTINUE WHEN v_is_refused[v_call];
+    v_is_refused[v_call] := true;
+    v_refused := v_refused || json_build_array(v_call, 1, v_each ->> 1, (v_each ->> 2)::bigint);
+  END LOOP;
+
+  SELECT array_agg(c.place ORDER BY c.place) INTO v_live
+    FROM unnest(p_held) WITH ORDINALITY c (held, place) WHERE c.held = 1 AND NOT v_is_refused[c.place];
+  IF v_live IS NOT NULL THEN
+    SELECT array_agg(l.number ORDER BY l.number, r.place), array_agg(r.name ORDER BY l.number, r.place),
+        array_agg(r.lim ORDER BY l.number, r.place), array_agg(coalesce(r.amount, 0) ORDER BY l.number, r.place)
+      INTO v_calls, v_names, v_limits, v_amounts
+      FROM unnest(v_live) WITH ORDINALITY l (call, number) LEFT JOIN (
+        SELECT w.* FROM unnest(p_calls, p_kinds, p_names, p_amounts, p_limits) WITH ORDINALITY w (call, kind, name, amount, lim, place)
+        WHERE w.kind = 3
+      ) r ON r.call = l.call;
+    FOR v_each IN SELECT h.value FROM json_array_elements(reserve(
+      ARRAY(SELECT p_ids[l.call] FROM unnest(v_live) WITH ORDINALITY l (call, number) ORDER BY l.number),
+      ARRAY(SELECT p_journals[l.call] FROM unnest(v_live) WITH ORDINALITY l (call, number) ORDER BY l.number),
+      v_calls, v_names, v_limits, v_amounts)::json) h
+    LOOP
+      v_call := v_live[(v_each ->> 0)::int];
+      v_is_refused[v_call] := true;
+      v_refused := v_refused || json_build_array(v_call, 3, v_each ->> 1, (v_each ->> 2)::bigint);
+    END LOOP;
+  END IF;
+  IF cardinality(v_refused) = 0 THEN RETURN NULL; END IF;
+
+  SELECT array_agg(r.name), array_agg(p_ids[r.call]) INTO v_names, v_slot_names
+    FROM unnest(p_calls, p_kinds, p_names) r (call, kind, name) WHERE r.kind = 0 AND v_is_refused[r.call];
+  IF v_names IS NOT NULL THEN PERFORM leave(v_names, v_slot_names); END IF;
+  SELECT array_agg(r.name), array_agg(0 - r.amount), array_agg(p_ats[r.call]) INTO v_names, v_amounts, v_limits
+    FROM unnest(p_calls, p_kinds, p_names, p_amounts) r (call, kind, name, amount)
+    WHERE r.kind = 2 AND v_is_refused[r.call] AND NOT v_is_uncounted[r.call];
+  IF v_names IS NOT NULL THEN PERFORM add(v_names, v_amounts, v_limits); END IF;
+  RETURN array_to_json(v_refused)::text;
 END $$;
 
 -- Commits of records. An advisory lock serializes batches of commits across all processes, because management changes are few, and each
