@@ -109,9 +109,10 @@ export interface CallPiece {
   readonly signature: string
 }
 
-export function callPiecesOf(holder: JsonObject): readonly CallPiece[] {
+/** The pieces of calls in a message or delta. `isTaken`: whether an entry belongs to a call of another type. */
+export function callPiecesOf(holder: JsonObject, isTaken: (entry: JsonObject) => boolean): readonly CallPiece[] {
   const entries = objects(holder.tool_calls)
-  if (entries.length > 0) return entries.map(readPiece)
+  if (entries.length > 0) return entries.filter(entry => !isTaken(entry)).map(readPiece)
   return isObject(holder.function_call) ? [readPiece({ index: 0, function: holder.function_call })] : noPieces
 }
 

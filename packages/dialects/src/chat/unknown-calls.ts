@@ -1,22 +1,13 @@
-import { objects, stringOf } from '../common/json.ts'
+import { stringOf } from '../common/json.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 
 // Tool calls of types that the gateway does not model, such as `mcp`: their chunks are joined as a client joins them, and the call is
 // passed on as it is.
 
-/** Calls by their `index`; calls without one have a negative key. */
-export type UnknownCalls = Map<number, JsonObject>
-
 const knownTypes: ReadonlySet<string> = new Set(['', 'function', 'custom'])
 
-/** Consumes the pieces of unknown calls in a message or delta. Returns the other pieces. */
-export function takeUnknownCalls(calls: UnknownCalls, holder: JsonObject): JsonObject {
-  const entries = objects(holder.tool_calls)
-  const others = entries.filter(entry => !takeEntry(calls, entry))
-  return others.length === entries.length ? holder : { ...holder, tool_calls: others }
-}
-
-function takeEntry(calls: UnknownCalls, entry: JsonObject): boolean {
+/** Adds an entry of `tool_calls` to the unknown calls, if it belongs to one. Their keys are the `index`, or negative without one. */
+export function addUnknownCall(calls: Map<number, JsonObject>, entry: JsonObject): boolean {
   const { index, type, ...piece } = entry
   const position = typeof index === 'number' ? index : undefined
   const begun = position === undefined ? undefined : calls.get(position)

@@ -1,4 +1,5 @@
 import { completed, endedFor, failed } from '../common/answer-failures.ts'
+import type { ResponseHead } from '../common/item-assembler.ts'
 import { objects, stringOf } from '../common/json.ts'
 import { isCounted, readUsage, withTier } from '../common/usage.ts'
 import type { UsageFields } from '../common/usage-fields.ts'
@@ -126,11 +127,7 @@ export function countUsage(wire: Json | undefined, answered: boolean, tier: Json
   return isCounted(usage, answered) ? withTier(usage, tier) : undefined
 }
 
-export const headOf = ({
-  id,
-  model,
-  created,
-}: JsonObject): { readonly id: string; readonly model: string; readonly created_at: number } => ({
+export const headOf = ({ id, model, created }: JsonObject): ResponseHead => ({
   id: stringOf(id),
   model: stringOf(model),
   created_at: typeof created === 'number' && created >= 0 && created < 1e11 ? Math.floor(created) : 0,

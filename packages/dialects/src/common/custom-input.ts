@@ -1,5 +1,4 @@
-import type { TextBuffer } from '../protocol/text-delta.ts'
-import { appendText, bufferedText, textBuffer } from './item-assembler.ts'
+import { TextBuffer } from '../protocol/text-delta.ts'
 import { objectIn } from './json.ts'
 
 // Extracts the text of the field `input` from arguments that arrive in pieces, so that it can be streamed. The work is linear in the
@@ -16,7 +15,7 @@ export interface CustomInputReader {
   readonly text: TextBuffer
 }
 
-export const startInput = (): CustomInputReader => ({ state: 'before', pending: '', half: '', text: textBuffer() })
+export const startInput = (): CustomInputReader => ({ state: 'before', pending: '', half: '', text: new TextBuffer() })
 
 const beginning = /^\s*\{\s*"input"\s*:\s*"/
 /** Maximum characters before the field's text. */
@@ -56,7 +55,7 @@ function readText(reader: CustomInputReader, source: string): string {
   const isHalf = reader.state === 'inside' && /[\ud800-\udbff]$/.test(read)
   reader.half = isHalf ? read.slice(-1) : ''
   const text = isHalf ? read.slice(0, -1) : read
-  appendText(reader.text, text)
+  reader.text.append(text)
   return text
 }
 
@@ -82,8 +81,8 @@ export function endOfInput(reader: CustomInputReader, written: string): { readon
     const input = withoutObject(written)
     return { input, unsent: input }
   }
-  appendText(text, half)
-  return { input: bufferedText(text), unsent: half }
+  text.append(half)
+  return { input: text.toString(), unsent: half }
 }
 
 /** The input in complete arguments. */

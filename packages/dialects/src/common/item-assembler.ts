@@ -1,41 +1,22 @@
+import type { ResponseMapping } from '../protocol/dialect.ts'
 import type { Delta, InferenceEvent } from '../protocol/event.ts'
 import type { Item, ItemStatus, MessageItem, Part, ReasoningItem } from '../protocol/item.ts'
-import { originalOf, remember } from '../protocol/original.ts'
-import { entryOf, type SmallMap, setEntry, smallMap, valuesOf } from '../protocol/small-map.ts'
-import { type TextBuffer, textDelta } from '../protocol/text-delta.ts'
+import { type Original, originalOf, remember } from '../protocol/original.ts'
+import type { InferenceResponse, Outcome, Usage } from '../protocol/response.ts'
+import { TextBuffer, textDelta } from '../protocol/text-delta.ts'
 import { append, type JsonObject } from '../protocol/wire.ts'
+import { callIdFor } from './ids.ts'
 
 // Assembles the items of a response from the pieces of a stream, and emits the events that announce, extend and finish them.
 
-export interface ItemAssembler {
-  /** Events since the last drain. */
-  events: readonly InferenceEvent[]
-  /** Number of announced items, which is the index of the next. */
-  count: number
-  /** Content types that no item can represent. Undefined if there are none. */
-  unmodeled: Set<string> | undefined
-  /** The item to which text was added last. */
-  extended: PartialItem | undefined
-}
-
 export type TextDelta = Exclude<Delta, { readonly kind: 'annotation' }>
-export type AnnotationDelta = Extract<Delta, { readonly kind: 'annotation' }>
 export type TextKind = TextDelta['kind']
 
-/** An item that is not complete. */
-export interface PartialItem {
-  /** Its position in the output. Undefined until it is announced. */
-  index: number | undefined
-  /** The item without its text. */
-  item: Item
-  /** By kind and number. The arguments of a call are part 0. */
-  readonly parts: SmallMap<string, PartialPart>
-  /** The part to which text was added last. */
-  latest: PartialPart | undefined
-  finished: boolean
-}
+/** The identity of a response, as its provider states it. */
+export type ResponseHead = Pick<InferenceResponse, 'id' | 'model' | 'created_at'>
 
-export interface PartialPart {
+/** One text of an item that is not complete. The arguments of a call are part 0. */
+export interface OpenPart {
   readonly kind: TextKind
   readonly number: number
   text: TextBuffer
@@ -43,171 +24,269 @@ export interface PartialPart {
   readonly logprobs: JsonObject[]
 }
 
+/** An item that is not complete. A dialect whose items consist of more than texts extends it. */
+export class OpenItem {
+  /** The item without its text. */
+  item: Item
+  /** Its position in the output. Undefined until it is announced. */
+  index: number | undefined = undefined
+  isFinished = false
+  /** The part to which text was added last. */
+  latest: OpenPart | undefined = undefined
+  /** The kind of its text that is a JSON object: `{}` if the item is complete without it. */
+  jsonKind: TextKind | undefined
+  readonly #parts = new Map<string, OpenPart>()
+
+  constructor(item: Item) {
+    this.item = item
+    this.jsonKind = item.type === 'function_call' && !item.custom ? 'arguments' : undefined
+  }
+
+  /** Whether it is known to be complete, even if the response was cut off. */
+  get isComplete(): boolean {
+    return false
+  }
+
+  /** A part, which is created if needed. */
+  part(kind: TextKind, number: number): OpenPart {
+    const { latest } = this
+    if (latest?.kind === kind && latest.number === number) return latest
+    const key = `${kind}:${number}`
+    const known = this.#parts.get(key)
+    if (known) return known
+    const part: OpenPart = { kind, number, text: new TextBuffer(), annotations: [], logprobs: [] }
+    this.#parts.set(key, part)
+    return part
+  }
+
+  hasPart(kind: TextKind, number: number): boolean {
+    return this.#parts.has(`${kind}:${number}`)
+  }
+
+  /** In the order in which they began. */
+  parts(): Iterable<OpenPart> {
+    return this.#parts.values()
+  }
+
+  get partCount(): number {
+    return this.#parts.size
+  }
+
+  /** The text that has arrived of a part. */
+  textOf(kind: TextKind, number = 0): string {
+    return this.hasPart(kind, number) ? this.part(kind, number).text.toString() : ''
+  }
+
+  content(): readonly Part[] {
+    return this.#inOrder('text', 'refusal').map(({ kind, text, annotations, logprobs }): Part => {
+      if (kind === 'refusal') return { type: 'refusal', refusal: text.toString() }
+      return {
+        type: 'text',
+        text: text.toString(),
+        annotations: annotations.length > 0 ? annotations : undefined,
+        logprobs: logprobs.length > 0 ? logprobs : undefined,
+      }
+    })
+  }
+
+  reasoning(): Pick<ReasoningItem, 'summary' | 'content'> {
+    const content = this.#inOrder('reasoning').map(({ text }) => text.toString())
+    return {
+      summary: this.#inOrder('summary').map(({ text }) => text.toString()),
+      content: content.length > 0 ? content : undefined,
+    }
+  }
+
+  #inOrder(...kinds: readonly TextKind[]): readonly OpenPart[] {
+    return [...this.#parts.values()].filter(({ kind }) => kinds.includes(kind)).sort((a, b) => a.number - b.number)
+  }
+
+  /** The item with the text that has arrived so far. */
+  complete(status: ItemStatus): Item {
+    const { item } = this
+    if (item.type === 'message') return { ...item, content: this.content(), status }
+    if (item.type === 'function_call') return { ...item, arguments: this.textOf('arguments'), status }
+    return item.type === 'reasoning' ? { ...item, ...this.reasoning() } : item
+  }
+}
+
 /** The list without events of all decoders. */
-export const noEvents: readonly InferenceEvent[] = []
-
-export const createItemAssembler = (): ItemAssembler => ({ events: noEvents, count: 0, unmodeled: undefined, extended: undefined })
-
-export function drainEvents(assembler: ItemAssembler): readonly InferenceEvent[] {
-  const { events } = assembler
-  assembler.events = noEvents
-  return events
-}
-
-/** Adds an event. A first event gets a list of its own size. */
-export function emitEvent(assembler: ItemAssembler, event: InferenceEvent): void {
-  assembler.events = append(assembler.events, event)
-}
+const noEvents: readonly InferenceEvent[] = []
 
 /** Providers use few types. A limit keeps a stream of invented ones from filling the memory. */
 const maxUnmodeled = 20
 const maxTypeLength = 100
 
-/** Records a content type that no item can represent, to be reported at the end of the response. */
-export function noteUnmodeled(assembler: ItemAssembler, type: string): void {
-  assembler.unmodeled ??= new Set()
-  if (assembler.unmodeled.size < maxUnmodeled) assembler.unmodeled.add(type.slice(0, maxTypeLength))
-}
+/** The head of a response that does not state any. */
+const unknownHead: ResponseHead = { id: '', model: '', created_at: 0 }
 
-/** Starts collecting an item. Nothing is emitted until it is announced. */
-export const partialItem = (item: Item): PartialItem => ({ index: undefined, item, parts: smallMap(), latest: undefined, finished: false })
+/** The items and events of one response. `started` is emitted with the first event if the decoder has not emitted it. */
+export class ItemAssembler<Open extends OpenItem = OpenItem> {
+  readonly mapping: ResponseMapping
+  /** Events since the last drain. */
+  events: readonly InferenceEvent[] = noEvents
+  /** Number of announced items, which is the index of the next. */
+  count = 0
+  /** The item to which text was added last. */
+  extended: OpenItem | undefined = undefined
+  /** Undefined until `started` was emitted. */
+  head: ResponseHead | undefined = undefined
+  /** Makes a response fail that did not fail by itself. */
+  fault: Outcome | undefined = undefined
+  /** Undefined until all items are finished. */
+  outcome: Outcome | undefined = undefined
+  /** Whether `finished` was emitted. */
+  isFinished = false
+  /** Unfinished items, in the order in which they began. */
+  readonly open = new Set<Open>()
+  /** Those of them that are finished when another item starts. */
+  readonly #whole = new Set<Open>()
+  readonly #callIds = new Set<string>()
+  #unmodeled: Set<string> | undefined = undefined
 
-/** Emits `item_started`, and the text that arrived before. Repeated calls have no effect. */
-export function announceItem(assembler: ItemAssembler, partial: PartialItem): number {
-  if (partial.index !== undefined) return partial.index
-  const index = assembler.count++
-  partial.index = index
-  emitEvent(assembler, { type: 'item_started', index, item: shellOf(partial.item) })
-  for (const { kind, number, text } of valuesOf(partial.parts))
-    if (text.length > 0) emitEvent(assembler, textDelta(index, { kind, part: number, text: bufferedText(text) }, text))
-  return index
-}
+  constructor(mapping: ResponseMapping = {}) {
+    this.mapping = mapping
+  }
 
-/** Starts collecting an item and announces it at once. */
-export function startItem(assembler: ItemAssembler, item: Item): PartialItem {
-  const partial = partialItem(item)
-  announceItem(assembler, partial)
-  return partial
-}
+  /** Adds an event. A first event gets a list of its own size. */
+  emit(event: InferenceEvent): void {
+    if (!this.head) this.start(unknownHead)
+    this.events = append(this.events, event)
+  }
 
-/** Adds text to a part, which is created if needed. Returns the event, or undefined while the item is not announced. */
-export function appendDelta(assembler: ItemAssembler, partial: PartialItem, delta: TextDelta): InferenceEvent | undefined {
-  const part = partOf(partial, delta.kind, delta.part)
-  partial.latest = part
-  assembler.extended = partial
-  appendText(part.text, delta.text)
-  if (delta.logprobs) for (const entry of delta.logprobs) part.logprobs.push(entry)
-  if (partial.index === undefined) return undefined
-  const event = textDelta(partial.index, delta, part.text)
-  assembler.events = append(assembler.events, event)
-  return event
-}
+  drain(): readonly InferenceEvent[] {
+    const { events } = this
+    this.events = noEvents
+    return events
+  }
 
-export function appendAnnotation(assembler: ItemAssembler, partial: PartialItem, delta: AnnotationDelta): void {
-  partOf(partial, 'text', delta.part).annotations.push(delta.annotation)
-  if (partial.index !== undefined) emitEvent(assembler, { type: 'delta', index: partial.index, delta })
-}
+  /** Emits `started`. Repeated calls have no effect. `usage`: counts that the provider sent with it. */
+  start(head: ResponseHead, original?: Original, usage?: Usage): void {
+    if (this.head) return
+    this.head = head
+    this.emit(remember<InferenceEvent>({ type: 'started', ...head, usage }, original))
+  }
 
-/** Emits `item_finished`. An item that was never announced is dropped. */
-export function finishItem(assembler: ItemAssembler, partial: PartialItem, item: Item): void {
-  partial.finished = true
-  if (partial.index !== undefined) emitEvent(assembler, { type: 'item_finished', index: partial.index, item })
-}
+  /** Starts an item, and finishes those before it that are whole. `isHeld`: it is announced later. */
+  begin<Type extends Open>(item: Type, isHeld = false): Type {
+    this.finishWhole()
+    this.open.add(item)
+    if (!isHeld) this.announce(item)
+    return item
+  }
 
-/** Emits a complete item. `announced` is its form in `item_started`. */
-export function emitItem(assembler: ItemAssembler, item: Item, announced: Item = item): void {
-  const index = assembler.count++
-  emitEvent(assembler, { type: 'item_started', index, item: announced })
-  emitEvent(assembler, { type: 'item_finished', index, item })
-}
+  /** Emits `item_started`, and the text that arrived before. Has no effect on an announced item, or a call without a name. */
+  announce(open: OpenItem): void {
+    const { item } = open
+    if (open.index !== undefined || (item.type === 'function_call' && item.name === '')) return
+    const index = this.count++
+    open.index = index
+    this.emit({ type: 'item_started', index, item: announced(item) })
+    for (const { kind, number, text } of open.parts())
+      if (text.length > 0) this.emit(textDelta(index, { kind, part: number, text: text.toString() }, text))
+  }
 
-export function partOf(partial: PartialItem, kind: TextKind, number: number): PartialPart {
-  const { latest } = partial
-  if (latest?.kind === kind && latest.number === number) return latest
-  const key = `${kind}:${number}`
-  const known = entryOf(partial.parts, key)
-  const part = known ?? { kind, number, text: textBuffer(), annotations: [], logprobs: [] }
-  if (!known) setEntry(partial.parts, key, part)
-  return part
-}
+  /** Adds text to a part. Returns the event, or undefined while the item is not announced. */
+  text(open: OpenItem, delta: TextDelta): InferenceEvent | undefined {
+    const part = open.part(delta.kind, delta.part)
+    open.latest = part
+    this.extended = open
+    part.text.append(delta.text)
+    if (delta.logprobs) for (const entry of delta.logprobs) part.logprobs.push(entry)
+    if (open.index === undefined || open.isFinished) return undefined
+    const event = textDelta(open.index, delta, part.text)
+    this.events = append(this.events, event)
+    return event
+  }
 
-export const hasPart = ({ parts }: PartialItem, kind: TextKind, number: number): boolean =>
-  entryOf(parts, `${kind}:${number}`) !== undefined
+  /** Adds an annotation to a text. */
+  cite(open: OpenItem, part: number, annotation: JsonObject): void {
+    open.part('text', part).annotations.push(annotation)
+    if (open.index !== undefined) this.emit({ type: 'delta', index: open.index, delta: { kind: 'annotation', part, annotation } })
+  }
 
-/** The item with the text that has arrived so far. */
-export function assembledItem(partial: PartialItem, status: ItemStatus): Item {
-  const { item } = partial
-  if (item.type === 'message') return { ...item, content: contentOf(partial), status }
-  if (item.type === 'function_call') return { ...item, arguments: argumentsOf(partial), status }
-  return item.type === 'reasoning' ? { ...item, ...assembledReasoning(partial) } : item
-}
+  /** Says whether an item is finished when another one starts. */
+  setWhole(open: Open, isWhole = true): void {
+    if (isWhole && !open.isFinished) this.#whole.add(open)
+    else this.#whole.delete(open)
+  }
 
-export const argumentsOf = ({ parts }: PartialItem): string => {
-  const part = entryOf(parts, 'arguments:0')
-  return part ? bufferedText(part.text) : ''
-}
+  /** Finishes the items that are whole. Each leaves the set once, so the total work is linear. */
+  finishWhole(except?: Open): void {
+    for (const open of this.#whole) if (open !== except) this.finish(open)
+  }
 
-export const contentOf = (partial: PartialItem): readonly Part[] =>
-  partsInOrder(partial, ['text', 'refusal']).map(({ kind, text, annotations, logprobs }): Part => {
-    if (kind === 'refusal') return { type: 'refusal', refusal: bufferedText(text) }
-    return {
-      type: 'text',
-      text: bufferedText(text),
-      ...(annotations.length > 0 && { annotations }),
-      ...(logprobs.length > 0 && { logprobs }),
+  /** Emits `item_finished`. An item that cannot be announced is dropped. `item`: the item as the provider states it. */
+  finish(open: Open, status: ItemStatus = 'completed', item?: Item): void {
+    if (open.isFinished) return
+    this.announce(open)
+    const { index, jsonKind } = open
+    if (index !== undefined) {
+      if (!item && status === 'completed' && jsonKind && open.textOf(jsonKind) === '')
+        this.text(open, { kind: jsonKind, part: 0, text: '{}' })
+      this.emit({ type: 'item_finished', index, item: item ?? open.complete(status) })
     }
-  })
+    open.isFinished = true
+    this.open.delete(open)
+    this.#whole.delete(open)
+  }
 
-export function assembledReasoning(partial: PartialItem): Pick<ReasoningItem, 'summary' | 'content'> {
-  const summary = partsInOrder(partial, ['summary']).map(({ text }) => bufferedText(text))
-  const content = partsInOrder(partial, ['reasoning']).map(({ text }) => bufferedText(text))
-  return { summary, ...(content.length > 0 && { content }) }
+  /** Emits a complete item, after those before it that are whole. `shell`: its form in `item_started`. */
+  add(item: Item, shell: Item = item): void {
+    this.finishWhole()
+    const index = this.count++
+    this.emit({ type: 'item_started', index, item: shell })
+    this.emit({ type: 'item_finished', index, item })
+  }
+
+  /** Records a content type that no item can represent, to be reported at the end of the response. */
+  noteUnmodeled(type: string): void {
+    this.#unmodeled ??= new Set()
+    if (this.#unmodeled.size < maxUnmodeled) this.#unmodeled.add(type.slice(0, maxTypeLength))
+  }
+
+  /** The id of the next call: the provider's, unless that is empty or taken. `more`: facts that tell calls without an id apart. */
+  callId(given: string, name: string, ...more: readonly string[]): string {
+    const { id = '', created_at = 0 } = this.head ?? {}
+    return callIdFor(this.#callIds, given, [id, created_at, this.#callIds.size, name, ...more])
+  }
+
+  get callCount(): number {
+    return this.#callIds.size
+  }
+
+  /** The client's name of a tool. */
+  toolName(sent: string): string {
+    return this.mapping.toolNames?.get(sent) ?? sent
+  }
+
+  /** Decides the outcome, and finishes all items. Repeated calls have no effect. */
+  settle(outcome: Outcome): void {
+    if (this.outcome) return
+    this.outcome = outcome.status === 'failed' ? outcome : (this.fault ?? outcome)
+    const status = this.outcome.status === 'completed' ? 'completed' : 'incomplete'
+    for (const open of this.open) this.finish(open, open.isComplete ? 'completed' : status)
+    if (this.count === 0 && status === 'completed') this.add(emptyMessage)
+  }
+
+  /** Emits `finished`, the last event. */
+  end(usage: Usage | undefined, original?: Original): void {
+    const unmodeled = this.#unmodeled && [...this.#unmodeled]
+    this.emit(remember<InferenceEvent>({ type: 'finished', outcome: this.outcome ?? { status: 'completed' }, usage, unmodeled }, original))
+    this.isFinished = true
+  }
 }
-
-const partsInOrder = ({ parts }: PartialItem, kinds: readonly TextKind[]): readonly PartialPart[] =>
-  valuesOf(parts)
-    .filter(({ kind }) => kinds.includes(kind))
-    .sort((a, b) => a.number - b.number)
 
 /** The item as it is announced: without text and sealed state, which are in `item_finished`. */
-function shellOf(item: Item): Item {
-  if (item.type === 'message') return like(item, { ...item, content: [], status: 'in_progress' })
-  if (item.type === 'function_call') return like(item, { ...item, arguments: '', status: 'in_progress' })
-  if (item.type !== 'reasoning') return item
-  return like(item, { type: 'reasoning', ...(item.id !== undefined && { id: item.id }), summary: [] })
+function announced(item: Item): Item {
+  const original = originalOf(item)
+  if (item.type === 'message') return remember<Item>({ ...item, content: [], status: 'in_progress' }, original)
+  if (item.type === 'function_call') return remember<Item>({ ...item, arguments: '', status: 'in_progress' }, original)
+  return item.type === 'reasoning' ? remember<Item>({ type: 'reasoning', id: item.id, summary: [] }, original) : item
 }
-
-const like = (item: Item, shell: Item): Item => remember(shell, originalOf(item))
 
 export const messageShell: MessageItem = { type: 'message', role: 'assistant', content: [], status: 'in_progress' }
 export const reasoningShell: ReasoningItem = { type: 'reasoning', summary: [] }
 
 /** The only item of an empty response, because a response always has an item. */
-export const emptyMessage: MessageItem = { type: 'message', role: 'assistant', content: [{ type: 'text', text: '' }], status: 'completed' }
-
-const maxPieces = 32
-
-export const textBuffer = (text = ''): TextBuffer => ({ length: text.length, groups: text === '' ? [] : [text], pieces: [] })
-
-export function appendText(buffer: TextBuffer, piece: string): void {
-  if (piece === '') return
-  const { groups, pieces } = buffer
-  buffer.length += piece.length
-  if (pieces.push(piece) < maxPieces) return
-  let group = pieces.join('')
-  pieces.length = 0
-  for (let last = groups.at(-1); last !== undefined && last.length <= group.length; last = groups.at(-1)) {
-    groups.pop()
-    group = [last, group].join('')
-  }
-  groups.push(group)
-}
-
-export function bufferedText({ groups, pieces }: TextBuffer): string {
-  if (pieces.length === 0 && groups.length < 2) return groups[0] ?? ''
-  const text = groups.concat(pieces).join('')
-  groups.length = 1
-  groups[0] = text
-  pieces.length = 0
-  return text
-}
+const emptyMessage: MessageItem = { type: 'message', role: 'assistant', content: [{ type: 'text', text: '' }], status: 'completed' }

@@ -1,83 +1,76 @@
 import type { EventDecoder } from '../protocol/dialect.ts'
+import type { InferenceEvent } from '../protocol/event.ts'
 import { originalOf } from '../protocol/original.ts'
 import type { Outcome } from '../protocol/response.ts'
 import type { Frame } from '../protocol/wire.ts'
 import { truncated } from './answer-failures.ts'
 import { type DeltaFrames, type DeltaTemplate, templateOf, textInFrame } from './delta-template.ts'
-import { appendDelta, drainEvents, type ItemAssembler, type PartialItem, type TextDelta } from './item-assembler.ts'
+import type { ItemAssembler, OpenItem, TextDelta } from './item-assembler.ts'
 
-/** The state common to all stream decoders. */
-export interface StreamDecoderState extends ItemAssembler {
-  /** Whether `finished` was emitted. */
-  isFinished: boolean
+/** How a dialect decodes one stream: both methods add to the items. */
+export interface FrameDecoder {
+  readonly items: ItemAssembler
+  decodeFrame(frame: Frame): void
+  /** Ends the response. `outcome` is used only if the provider sent none. */
+  finish(outcome: Outcome): void
 }
 
-/** How a dialect decodes a stream. Both functions add events to the state; `finish` emits `finished` and sets `isFinished`. */
-export interface FrameHandlers<State extends StreamDecoderState> {
-  readonly decodeFrame: (state: State, frame: Frame) => void
-  /** `outcome` is used only if the provider sent none. */
-  readonly finish: (state: State, outcome: Outcome) => void
-  /** Undefined if every frame has to be decoded. */
-  readonly deltaFrames?: DeltaFrames
-}
-
-/** The template of the latest frame, if it was a delta. */
-interface LatestDelta {
-  template: DeltaTemplate | undefined
-  partial: PartialItem | undefined
-  delta: TextDelta | undefined
-  /** How many templates may still be made before one fits. A stream in which none ever fits stops making them. */
-  triesLeft: number
-}
-
+/** How many templates may be made before one fits. A stream in which none ever fits stops making them. */
 const maxTries = 4
 
-/** Creates a decoder from its state and the functions of a dialect. Frames after `finished` are ignored; a stream that ends early fails. */
-export function streamDecoder<State extends StreamDecoderState>(state: State, handlers: FrameHandlers<State>): EventDecoder {
-  const { decodeFrame, finish, deltaFrames } = handlers
-  const latest: LatestDelta = { template: undefined, partial: undefined, delta: undefined, triesLeft: maxTries }
-  return {
-    read(frames) {
-      for (let at = 0; at < frames.length && !state.isFinished; at += 1) {
-        const frame = frames[at] as Frame
-        if (latest.template !== undefined && repeatDelta(state, latest, frame)) continue
-        const before = state.events.length
-        decodeFrame(state, frame)
-        if (deltaFrames) latest.template = learnTemplate(state, latest, { frame, before, deltaFrames })
-      }
-      return drainEvents(state)
-    },
-    end() {
-      if (!state.isFinished) finish(state, truncated)
-      return drainEvents(state)
-    },
+/** Decodes the frames of a stream. Frames after `finished` are ignored; a stream that ends early fails. */
+export class StreamDecoder implements EventDecoder {
+  readonly #decoder: FrameDecoder
+  readonly #deltaFrames: DeltaFrames | undefined
+  /** The template of the latest frame, if it was a delta. */
+  #template: DeltaTemplate | undefined = undefined
+  #item: OpenItem | undefined = undefined
+  #delta: TextDelta | undefined = undefined
+  #triesLeft = maxTries
+
+  /** `deltaFrames`: undefined if every frame has to be decoded. */
+  constructor(decoder: FrameDecoder, deltaFrames?: DeltaFrames) {
+    this.#decoder = decoder
+    this.#deltaFrames = deltaFrames
   }
-}
 
-/** Adds the text of a frame that fits the template. Returns false if it does not fit. */
-function repeatDelta(state: ItemAssembler, latest: LatestDelta, frame: Frame): boolean {
-  const text = textInFrame(latest.template as DeltaTemplate, frame)
-  if (text === undefined) return false
-  latest.triesLeft = maxTries
-  const { kind, part } = latest.delta as TextDelta
-  appendDelta(state, latest.partial as PartialItem, { kind, part, text })
-  return true
-}
+  read(frames: readonly Frame[]): readonly InferenceEvent[] {
+    const { items } = this.#decoder
+    for (let index = 0; index < frames.length && !items.isFinished; index += 1) {
+      const frame = frames[index] as Frame
+      if (this.#template !== undefined && this.#repeatDelta(this.#template, frame)) continue
+      const before = items.events.length
+      this.#decoder.decodeFrame(frame)
+      if (this.#deltaFrames) this.#template = this.#learnTemplate(frame, before, this.#deltaFrames)
+    }
+    return items.drain()
+  }
 
-interface DecodedFrame {
-  readonly frame: Frame
-  /** The number of events before it. */
-  readonly before: number
-  readonly deltaFrames: DeltaFrames
-}
+  end(): readonly InferenceEvent[] {
+    const { items } = this.#decoder
+    if (!items.isFinished) this.#decoder.finish(truncated)
+    return items.drain()
+  }
 
-/** The template of a frame whose only event is text without anything beside it. Undefined for all others. */
-function learnTemplate(state: ItemAssembler, latest: LatestDelta, { frame, before, deltaFrames }: DecodedFrame): DeltaTemplate | undefined {
-  const event = state.events.length === before + 1 ? state.events[before] : undefined
-  if (event?.type !== 'delta' || event.delta.kind === 'annotation' || event.delta.logprobs || originalOf(event)) return undefined
-  if (event.delta.text === '' || latest.triesLeft <= 0) return undefined
-  latest.triesLeft -= 1
-  latest.partial = state.extended
-  latest.delta = event.delta
-  return templateOf(frame, event.delta.text, deltaFrames)
+  /** Adds the text of a frame that fits the template. Returns false if it does not fit. */
+  #repeatDelta(template: DeltaTemplate, frame: Frame): boolean {
+    const text = textInFrame(template, frame)
+    if (text === undefined) return false
+    this.#triesLeft = maxTries
+    const { kind, part } = this.#delta as TextDelta
+    this.#decoder.items.text(this.#item as OpenItem, { kind, part, text })
+    return true
+  }
+
+  /** The template of a frame whose only event is text without anything beside it. Undefined for all others. `before`: events before it. */
+  #learnTemplate(frame: Frame, before: number, deltaFrames: DeltaFrames): DeltaTemplate | undefined {
+    const { events, extended } = this.#decoder.items
+    const event = events.length === before + 1 ? events[before] : undefined
+    if (event?.type !== 'delta' || event.delta.kind === 'annotation' || event.delta.logprobs || originalOf(event)) return undefined
+    if (event.delta.text === '' || this.#triesLeft <= 0) return undefined
+    this.#triesLeft -= 1
+    this.#item = extended
+    this.#delta = event.delta
+    return templateOf(frame, event.delta.text, deltaFrames)
+  }
 }

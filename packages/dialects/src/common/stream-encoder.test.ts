@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { textDelta } from '../protocol/text-delta.ts'
-import { appendText, textBuffer } from './item-assembler.ts'
+import { TextBuffer, textDelta } from '../protocol/text-delta.ts'
 import { addSent, jsonText, nothingSent, sentText } from './stream-encoder.ts'
 
 const deltas = fc.array(
@@ -14,10 +13,10 @@ describe('the sent text of a part', () => {
       fc.property(deltas, fc.boolean(), (pieces, isBatch) => {
         const sent = nothingSent()
         const expected: string[] = []
-        let source = textBuffer()
+        let source = new TextBuffer()
         const events = pieces.map(({ text, change }) => () => {
-          if (change === 'replaced') source = textBuffer('another text')
-          appendText(source, text)
+          if (change === 'replaced') source = new TextBuffer('another text')
+          source.append(text)
           return { text, change, event: textDelta(0, { kind: 'text', part: 0, text }, source) }
         })
         const read = isBatch ? events.map(next => next()).map(event => () => event) : events
@@ -36,9 +35,9 @@ describe('the sent text of a part', () => {
 
   test('is kept once, by the decoder, while its deltas are unchanged', () => {
     const sent = nothingSent()
-    const source = textBuffer()
+    const source = new TextBuffer()
     for (const text of ['a', 'b', 'c']) {
-      appendText(source, text)
+      source.append(text)
       addSent(sent, text, textDelta(0, { kind: 'text', part: 0, text }, source))
     }
     expect(sent.buffer).toBe(source)

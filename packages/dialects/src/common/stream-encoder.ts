@@ -1,8 +1,7 @@
 import type { EventEncoder } from '../protocol/dialect.ts'
 import type { InferenceEvent } from '../protocol/event.ts'
-import { extendedText, type TextBuffer } from '../protocol/text-delta.ts'
+import { extendedText, TextBuffer } from '../protocol/text-delta.ts'
 import { append, type Frame } from '../protocol/wire.ts'
-import { appendText, bufferedText, textBuffer } from './item-assembler.ts'
 
 export type EventOf<Type extends InferenceEvent['type']> = Extract<InferenceEvent, { readonly type: Type }>
 
@@ -80,12 +79,12 @@ export function addSent(part: SentText, text: string, event?: EventOf<'delta'>):
     return
   }
   if (part.isShared || part.buffer === undefined) {
-    part.buffer = textBuffer(part.buffer && bufferedText(part.buffer).slice(0, before))
+    part.buffer = new TextBuffer(part.buffer?.toString().slice(0, before))
     part.isShared = false
   }
-  appendText(part.buffer, text)
+  part.buffer.append(text)
 }
 
-export const sentText = ({ buffer, sent }: SentText): string => (buffer ? bufferedText(buffer).slice(0, sent) : '')
+export const sentText = ({ buffer, sent }: SentText): string => (buffer ? buffer.toString().slice(0, sent) : '')
 
 export const isFailure = (event: InferenceEvent): boolean => event.type === 'finished' && event.outcome.status === 'failed'

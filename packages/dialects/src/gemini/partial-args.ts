@@ -1,39 +1,50 @@
 import { objects, stringOf } from '../common/json.ts'
-import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
+import { isObject, type Json } from '../protocol/wire.ts'
 
 // Assembles arguments that arrive in pieces, each with a path (`$.stops[0].name`) to the value that it sets.
 
 type Container = Record<string, unknown> | unknown[]
 
-export interface PartialArguments {
-  /** It and all inner objects have no prototype, so that a property called `__proto__` is an ordinary one. */
-  readonly root: Record<string, unknown>
-  /** Arguments that are text already, because they are too deep for JSON (`parseBounded`). Pieces are not added to them. */
-  readonly text: string
-  /** The path of a text that the next piece continues. */
-  openPath: string | undefined
-}
-
-export const createArguments = (args: Json | undefined): PartialArguments => ({
-  root: Object.assign(Object.create(null), isObject(args) ? args : {}),
-  text: stringOf(args),
-  openPath: undefined,
-})
-
 /** Far below the depth at which serializing the arguments overflows the stack. */
 const maxDepth = 100
 
-export function addPieces(args: PartialArguments, pieces: Json | undefined): void {
-  for (const piece of objects(pieces)) {
-    const path = stringOf(piece.jsonPath)
-    const steps = parsePath(path)
-    const last = steps.at(-1)
-    if (last === undefined || steps.length > maxDepth) continue
-    const container = steps.slice(0, -1).reduce((at: Container, step, depth) => enterContainer(at, step, steps[depth + 1]), args.root)
-    const value = scalarOf(piece)
-    const before = args.openPath === path ? readStep(container, last) : undefined
-    if (value !== undefined) writeStep(container, last, typeof before === 'string' && typeof value === 'string' ? before + value : value)
-    args.openPath = piece.willContinue === true ? path : undefined
+/** The arguments of a call, complete or in pieces. */
+export class PartialArguments {
+  /** It and all inner objects have no prototype, so that a property called `__proto__` is an ordinary one. */
+  readonly #root: Record<string, unknown> = Object.create(null)
+  /** Arguments that are text already, because they are too deep for JSON (`parseBounded`). Pieces are not added to them. */
+  readonly #text: string
+  /** The path of a text that the next piece continues. */
+  #openPath: string | undefined = undefined
+
+  constructor(args: Json | undefined) {
+    if (isObject(args)) Object.assign(this.#root, args)
+    this.#text = stringOf(args)
+  }
+
+  add(pieces: Json | undefined): void {
+    for (const piece of objects(pieces)) {
+      const path = stringOf(piece.jsonPath)
+      const steps = parsePath(path)
+      const last = steps.at(-1)
+      if (last === undefined || steps.length > maxDepth) continue
+      const container = steps.slice(0, -1).reduce((at: Container, step, depth) => enterContainer(at, step, steps[depth + 1]), this.#root)
+      const { stringValue, numberValue, boolValue, nullValue } = piece
+      const value = stringValue ?? numberValue ?? boolValue ?? (nullValue === undefined ? undefined : null)
+      const before = this.#openPath === path ? readStep(container, last) : undefined
+      if (value !== undefined) writeStep(container, last, typeof before === 'string' && typeof value === 'string' ? before + value : value)
+      this.#openPath = piece.willContinue === true ? path : undefined
+    }
+  }
+
+  /** Undefined if they are nested too deeply to serialize. */
+  toJson(): string | undefined {
+    if (this.#text !== '') return this.#text
+    try {
+      return JSON.stringify(this.#root)
+    } catch {
+      return undefined
+    }
   }
 }
 
@@ -74,17 +85,4 @@ function enterContainer(at: Container, step: string | number, next: string | num
   const created: Container = typeof next === 'number' ? [] : Object.create(null)
   writeStep(at, step, created)
   return created
-}
-
-const scalarOf = ({ stringValue, numberValue, boolValue, nullValue }: JsonObject): Json | undefined =>
-  stringValue ?? numberValue ?? boolValue ?? (nullValue === undefined ? undefined : null)
-
-/** The arguments as JSON; undefined if they are nested too deeply to serialize. */
-export function argumentsText({ root, text }: PartialArguments): string | undefined {
-  if (text !== '') return text
-  try {
-    return JSON.stringify(root)
-  } catch {
-    return undefined
-  }
 }

@@ -1,4 +1,5 @@
 import { completed, endedFor } from '../common/answer-failures.ts'
+import type { ResponseHead } from '../common/item-assembler.ts'
 import { objects, stringOf } from '../common/json.ts'
 import { readUsage, withOtherCalls, withTier } from '../common/usage.ts'
 import type { UsageFields } from '../common/usage-fields.ts'
@@ -107,12 +108,6 @@ export const firstCandidate = ({ candidates }: JsonObject): JsonObject | undefin
   objects(candidates).find(({ index }) => index === undefined || index === null || index === 0)
 
 export const contentParts = ({ content }: JsonObject): readonly JsonObject[] => (isObject(content) ? objects(content.parts) : [])
-
-export interface ResponseHead {
-  readonly id: string
-  readonly model: string
-  readonly created_at: number
-}
 
 export const readHead = ({ responseId, modelVersion, createTime }: JsonObject): ResponseHead => ({
   id: stringOf(responseId),

@@ -1,55 +1,29 @@
-import { failed, invalidJson, truncated } from '../common/answer-failures.ts'
+import { failed, invalidJson, namelessCall, truncated } from '../common/answer-failures.ts'
 import { type DeltaFrames, onlyText } from '../common/delta-template.ts'
-import { emitEvent, emitItem, emptyMessage } from '../common/item-assembler.ts'
+import { ItemAssembler } from '../common/item-assembler.ts'
 import { addFields, type GatheredFields, gatherFields, objects, stringOf } from '../common/json.ts'
 import { readFrame } from '../common/parse-frame.ts'
-import { type StreamDecoderState, streamDecoder } from '../common/stream-decoder.ts'
+import { type FrameDecoder, StreamDecoder } from '../common/stream-decoder.ts'
 import type { EventDecoder, ResponseMapping } from '../protocol/dialect.ts'
-import type { InferenceEvent } from '../protocol/event.ts'
+import type { Item } from '../protocol/item.ts'
 import { remember } from '../protocol/original.ts'
 import type { Outcome } from '../protocol/response.ts'
 import { type Frame, isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import {
-  appendToBlock,
-  type BlockAssembler,
-  createBlockAssembler,
-  finishBlock,
-  finishBlockItem,
-  finishItems,
-  startBlock,
-} from './block-assembler.ts'
+  Block,
+  BlockItem,
+  blockKind,
+  citedAddress,
+  inferredBlocks,
+  isMessagePart,
+  nativeItem,
+  textDeltas,
+  textPart,
+} from './content-blocks.ts'
 import { errorIn, secondMessage } from './errors.ts'
-import { addDelta, inferredBlocks, type PartialBlock, textDeltas } from './partial-blocks.ts'
-import { decodeUsage, dialect, outcomeOf, readHead } from './wire.ts'
+import { decodeUsage, dialect, outcomeOf, readHead, refusalText } from './wire.ts'
 
-interface DecoderState extends BlockAssembler, StreamDecoderState {
-  isStarted: boolean
-  /** The fields of the message so far, without its content. */
-  message: GatheredFields | undefined
-  usage: GatheredFields
-  /** False while only `message_start` has sent counts, which do not cover the response. */
-  hasFinalUsage: boolean
-  /** Blocks by their index in the stream. */
-  blocks: Map<number, PartialBlock>
-  lastBlock: PartialBlock | undefined
-  /** Set by the stop reason; only usage counts after it. */
-  outcome: Outcome | undefined
-}
-
-export function decodeEvents(mapping: ResponseMapping = {}): EventDecoder {
-  const state: DecoderState = {
-    ...createBlockAssembler(mapping),
-    isStarted: false,
-    message: undefined,
-    usage: gatherFields({}),
-    hasFinalUsage: false,
-    blocks: new Map(),
-    lastBlock: undefined,
-    outcome: undefined,
-    isFinished: false,
-  }
-  return streamDecoder(state, { decodeFrame, finish: finishStream, deltaFrames })
-}
+export const decodeEvents = (mapping?: ResponseMapping): EventDecoder => new StreamDecoder(new MessageDecoder(mapping), deltaFrames)
 
 /** The text of other events is that of a whole block, even if they have a delta. */
 const deltaFrames: DeltaFrames = {
@@ -57,10 +31,213 @@ const deltaFrames: DeltaFrames = {
   varying: [],
 }
 
-function decodeFrame(state: DecoderState, frame: Frame): void {
-  const body = readFrame(frame)
-  if (body === 'broken') finishStream(state, invalidJson)
-  else if (body !== 'nothing' && body !== 'done') decodeEvent(state, eventName(body, frame), body)
+/**
+ * Decodes one message, whole or in events. Adjacent message parts form one message; any other block is an item. An item is finished when the
+ * next one starts or the response ends, because only then is it known whether it was cut off.
+ */
+export class MessageDecoder implements FrameDecoder {
+  readonly items: ItemAssembler<BlockItem>
+  /** The fields of the message so far, without its content. */
+  #message: GatheredFields | undefined = undefined
+  #usage: GatheredFields = gatherFields({})
+  /** False while only `message_start` has sent counts, which do not cover the response. */
+  #hasFinalUsage = false
+  /** Blocks by their index in the stream. */
+  #blocks = new Map<number, Block>()
+  #lastBlock: Block | undefined = undefined
+  #lastItem: BlockItem | undefined = undefined
+  /** Complete blocks, as in a whole response. */
+  #content: JsonObject[] = []
+
+  constructor(mapping?: ResponseMapping) {
+    this.items = new ItemAssembler(mapping)
+  }
+
+  decodeFrame(frame: Frame): void {
+    const body = readFrame(frame)
+    if (body === 'broken') this.finish(invalidJson)
+    else if (body !== 'nothing' && body !== 'done') this.#decodeEvent(eventName(body, frame), body)
+  }
+
+  #decodeEvent(name: string, body: JsonObject): void {
+    const { items } = this
+    const { index, delta } = body
+    // Only the usage counts after the stop reason.
+    const isSettled = items.outcome !== undefined
+    switch (name) {
+      case 'content_block_delta': {
+        if (isSettled || !isObject(delta)) return
+        const block = this.#openBlock(index) ?? this.#inferBlock(delta, index)
+        if (!block) break
+        const { type, field } = textDeltas[block.kind]
+        if (delta.type === type) this.#append(block, stringOf(delta[field]))
+        else block.add(delta)
+        break
+      }
+      case 'content_block_start':
+        if (!isSettled && isObject(body.content_block)) this.#startBlock(body.content_block, index)
+        break
+      case 'content_block_stop': {
+        const block = isSettled ? undefined : this.#openBlock(index)
+        if (block) this.#finishBlock(block)
+        break
+      }
+      case 'message_start':
+        if (isSettled) return
+        if (items.count > 0) this.finish(secondMessage)
+        else this.startMessage(isObject(body.message) ? body.message : {})
+        break
+      case 'message_delta':
+        this.#addToMessage(body)
+        break
+      case 'message_stop': {
+        const reason = this.#message?.fields.stop_reason
+        const hasReason = typeof reason === 'string'
+        this.#hasFinalUsage ||= hasReason
+        this.finish(hasReason || items.count > 0 || items.open.size > 0 ? outcomeOf(stringOf(reason)) : truncated)
+        break
+      }
+      case 'error': {
+        const error = isSettled ? undefined : errorIn({ ...body, type: 'error' })
+        if (error) this.finish(failed(error))
+      }
+    }
+    if (items.fault && !items.isFinished) this.finish(items.fault)
+  }
+
+  startMessage(message: JsonObject): void {
+    this.items.open.clear()
+    this.#lastItem = undefined
+    this.#content = []
+    this.#blocks = new Map()
+    this.#lastBlock = undefined
+    this.#message = gatherFields(message)
+    this.#usage = gatherFields(isObject(message.usage) ? message.usage : {})
+    this.items.start(readHead(message), { dialect, body: message }, decodeUsage(message.usage, true))
+  }
+
+  #addToMessage({ type, delta, usage, ...rest }: JsonObject): void {
+    const fields = isObject(delta) ? withoutNulls(delta) : {}
+    this.#message ??= gatherFields({})
+    addFields(this.#message, rest)
+    addFields(this.#message, fields)
+    if (isObject(usage)) {
+      addFields(this.#usage, withoutNulls(usage))
+      this.#hasFinalUsage = true
+    }
+    if (typeof fields.stop_reason === 'string') this.settle(outcomeOf(fields.stop_reason))
+  }
+
+  /** Adds a block that is complete. */
+  addBlock(wire: JsonObject): void {
+    const block = this.#startBlock(wire)
+    if (block) this.#finishBlock(block)
+  }
+
+  /** Starts a block; undefined for a call without a name, which makes the response fail. */
+  #startBlock(wire: JsonObject, index?: Json): Block | undefined {
+    const { items } = this
+    const kind = blockKind(wire, items.mapping)
+    const name = items.toolName(stringOf(wire.name))
+    if (kind === 'call' && name === '') {
+      items.fault ??= namelessCall
+      return undefined
+    }
+    let item = this.#lastItem
+    if (!item || item.isFinished || !isMessagePart(item.kind) || !isMessagePart(kind)) {
+      const call = kind === 'call' ? this.#call(wire, name) : undefined
+      item = items.begin(new BlockItem(kind, call), true)
+      this.#lastItem = item
+    }
+    items.setWhole(item, false)
+    const block = new Block(item, kind, wire)
+    this.#append(block, block.initialText)
+    this.#lastBlock = block
+    if (isIndex(index)) this.#blocks.set(index, block)
+    return block
+  }
+
+  #call(wire: JsonObject, name: string): Item {
+    const call: Item = { type: 'function_call', call_id: this.items.callId(stringOf(wire.id), name), name, arguments: '' }
+    return remember(call, typeof wire.input === 'string' ? undefined : { dialect, body: wire })
+  }
+
+  /** The open block of an event. If that block is complete, a new one has started without a start event. */
+  #openBlock(index: Json | undefined): Block | undefined {
+    const block = isIndex(index) ? this.#blocks.get(index) : this.#lastBlock
+    return block?.complete ? undefined : block
+  }
+
+  #inferBlock({ type }: JsonObject, index: Json | undefined): Block | undefined {
+    const wire = inferredBlocks.get(stringOf(type))
+    return wire && this.#startBlock(wire, index)
+  }
+
+  #append(block: Block, text: string): void {
+    if (text === '') return
+    const { emits: kind } = textDeltas[block.kind]
+    if (kind === undefined) block.text.append(text)
+    else {
+      this.items.announce(block.item)
+      this.items.text(block.item, { kind, part: block.part, text })
+    }
+  }
+
+  /** Completes a block, and emits what no delta contained. */
+  #finishBlock(block: Block, isCut = false): void {
+    if (block.complete) return
+    const { items } = this
+    const { item, kind, part } = block
+    const input = isCut ? '' : block.wholeInput
+    const complete = block.finish(isCut)
+    this.#content.push(complete)
+    this.#append(block, input)
+    if (kind === 'native') item.item = nativeItem(block.wire.fields)
+    items.announce(item)
+    if (kind === 'text') {
+      for (const annotation of textPart(complete).annotations ?? []) items.cite(item, part, annotation)
+      for (const citation of block.citations) {
+        // A citation of a client document, which only this dialect can express.
+        const event = { type: 'content_block_delta', delta: { type: 'citations_delta', citation } }
+        if (citedAddress(citation) === undefined)
+          items.emit({ type: 'native', dialect, name: event.type, index: item.index, body: event, preamble: false })
+      }
+      for (const citation of objects(complete.citations))
+        if (citedAddress(citation) === undefined) items.noteUnmodeled(stringOf(citation.type))
+    }
+    if (item.openBlocks > 0) return
+    // An item that is not the last one gets no more blocks.
+    if (item === this.#lastItem) items.setWhole(item)
+    else if (!isCut) items.finish(item)
+  }
+
+  /** Decides the outcome and finishes all items. The message may explain a refusal. */
+  settle(outcome: Outcome): void {
+    const { items } = this
+    if (items.outcome) return
+    const fields = this.#message?.fields ?? {}
+    // Some servers send the whole content in `message_start`.
+    if (items.count === 0 && items.open.size === 0 && outcome.status !== 'failed')
+      for (const wire of objects(fields.content)) this.addBlock(wire)
+    const settled = items.fault ?? outcome
+    const refusal = refusalText(settled, fields)
+    for (const { blocks } of items.open) for (const block of blocks) this.#finishBlock(block, settled.status !== 'completed')
+    if (refusal !== '') {
+      const last = this.#lastItem
+      const item = last && !last.isFinished && isMessagePart(last.kind) ? last : items.begin(new BlockItem('text'))
+      item.refusal = refusal
+      items.text(item, { kind: 'refusal', part: item.blocks.length, text: refusal })
+    }
+    items.settle(settled)
+  }
+
+  finish(outcome: Outcome): void {
+    const { items } = this
+    this.settle(outcome)
+    const usage = this.#hasFinalUsage ? decodeUsage(this.#usage.fields, items.count > 0) : undefined
+    const message = this.#message && { ...this.#message.fields, content: this.#content, usage: this.#usage.fields }
+    items.end(usage, message && { dialect, body: message })
+  }
 }
 
 /** The event name. The type may be in the frame only, and an error may have no type. */
@@ -69,143 +246,7 @@ const eventName = ({ type, error }: JsonObject, { event }: Frame): string => {
   return error === undefined || error === null ? (event ?? '') : 'error'
 }
 
-function decodeEvent(state: DecoderState, name: string, body: JsonObject): void {
-  const handler = handlers.get(name)
-  if (!handler) return
-  if (name !== 'message_start' && name !== 'error') startAnswer(state, {})
-  handler(state, body)
-  if (state.fault && !state.isFinished) finishStream(state, state.fault)
-}
-
-type EventHandler = (state: DecoderState, body: JsonObject) => void
-
-const handlers: ReadonlyMap<string, EventHandler> = new Map<string, EventHandler>([
-  ['content_block_delta', handleBlockDelta],
-  ['content_block_start', handleBlockStart],
-  ['content_block_stop', handleBlockStop],
-  ['message_start', handleMessageStart],
-  ['message_delta', handleMessageDelta],
-  ['message_stop', handleMessageStop],
-  ['error', handleError],
-])
-
-function startAnswer(state: DecoderState, message: JsonObject): void {
-  if (state.isStarted) return
-  state.isStarted = true
-  const head = readHead(message)
-  state.answerId = head.id
-  const usage = decodeUsage(message.usage, true)
-  emitEvent(state, remember<InferenceEvent>({ type: 'started', ...head, ...(usage && { usage }) }, { dialect, body: message }))
-}
-
-function handleMessageStart(state: DecoderState, { message: body }: JsonObject): void {
-  if (state.outcome) return
-  if (state.count > 0) {
-    finishStream(state, secondMessage)
-    return
-  }
-  state.items = new Set()
-  state.lastItem = undefined
-  state.content = []
-  state.blocks = new Map()
-  state.lastBlock = undefined
-  const message = isObject(body) ? body : {}
-  state.message = gatherFields(message)
-  state.usage = gatherFields(isObject(message.usage) ? message.usage : {})
-  startAnswer(state, message)
-}
-
-function handleBlockStart(state: DecoderState, { index, content_block: wire }: JsonObject): void {
-  if (!state.outcome && isObject(wire)) openBlock(state, wire, index)
-}
-
-function openBlock(state: DecoderState, wire: JsonObject, index: Json | undefined): PartialBlock | undefined {
-  const block = startBlock(state, wire)
-  if (!block) return undefined
-  state.lastBlock = block
-  if (isIndex(index)) state.blocks.set(index, block)
-  return block
-}
-
 const isIndex = (value: Json | undefined): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
-
-/** The open block of an event. If that block is complete, a new one has started without a start event. */
-function openBlockAt(state: DecoderState, index: Json | undefined): PartialBlock | undefined {
-  const block = isIndex(index) ? state.blocks.get(index) : state.lastBlock
-  return block?.complete ? undefined : block
-}
-
-function handleBlockDelta(state: DecoderState, { index, delta }: JsonObject): void {
-  if (state.outcome || !isObject(delta)) return
-  const block = openBlockAt(state, index) ?? inferBlock(state, delta, index)
-  if (!block) return
-  const { type, field } = textDeltas[block.kind]
-  if (delta.type === type) appendToBlock(state, block, stringOf(delta[field]))
-  else addDelta(block, delta)
-}
-
-function inferBlock(state: DecoderState, { type }: JsonObject, index: Json | undefined): PartialBlock | undefined {
-  const wire = inferredBlocks.get(stringOf(type))
-  return wire && openBlock(state, wire, index)
-}
-
-function handleBlockStop(state: DecoderState, { index }: JsonObject): void {
-  const block = state.outcome ? undefined : openBlockAt(state, index)
-  if (!block) return
-  finishBlock(state, block)
-  // An item that is not the last one gets no more blocks.
-  if (block.item !== state.lastItem && block.item.openBlocks === 0) finishBlockItem(state, block.item, 'completed')
-}
-
-function handleMessageDelta(state: DecoderState, { type, delta, usage, ...rest }: JsonObject): void {
-  const fields = isObject(delta) ? withoutNulls(delta) : {}
-  state.message ??= gatherFields({})
-  addFields(state.message, rest)
-  addFields(state.message, fields)
-  if (isObject(usage)) {
-    addFields(state.usage, withoutNulls(usage))
-    state.hasFinalUsage = true
-  }
-  if (!state.outcome && typeof fields.stop_reason === 'string') settleOutcome(state, outcomeOf(fields.stop_reason))
-}
 
 /** Removes nulls, so that they never replace an earlier value. */
 const withoutNulls = (body: JsonObject): JsonObject => Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
-
-function handleMessageStop(state: DecoderState): void {
-  const { stop_reason } = state.message?.fields ?? {}
-  const hasStopReason = typeof stop_reason === 'string'
-  state.hasFinalUsage ||= hasStopReason
-  finishStream(state, hasStopReason || state.count > 0 || state.items.size > 0 ? outcomeOf(stringOf(stop_reason)) : truncated)
-}
-
-function handleError(state: DecoderState, body: JsonObject): void {
-  const error = state.outcome ? undefined : errorIn({ ...body, type: 'error' })
-  if (error) finishStream(state, failed(error))
-}
-
-/** Decides the outcome and finishes all items. */
-function settleOutcome(state: DecoderState, outcome: Outcome): void {
-  const fields = state.message?.fields ?? {}
-  const isEmpty = state.count === 0 && state.items.size === 0
-  // Some servers send the whole content in `message_start`.
-  if (isEmpty && outcome.status !== 'failed')
-    for (const wire of objects(fields.content)) {
-      const block = startBlock(state, wire)
-      if (block) finishBlock(state, block)
-    }
-  state.outcome = state.fault ?? outcome
-  finishItems(state, state.outcome, fields)
-  if (state.count === 0 && state.outcome.status === 'completed') emitItem(state, emptyMessage)
-}
-
-function finishStream(state: DecoderState, outcome: Outcome): void {
-  startAnswer(state, {})
-  if (!state.outcome) settleOutcome(state, outcome)
-  state.isFinished = true
-  const usage = state.hasFinalUsage ? decodeUsage(state.usage.fields, state.count > 0) : undefined
-  const { message, content, unmodeled } = state
-  const extras = { ...(usage && { usage }), ...(unmodeled && { unmodeled: [...unmodeled] }) }
-  const event: InferenceEvent = { type: 'finished', outcome: state.outcome ?? outcome, ...extras }
-  emitEvent(state, remember(event, message && { dialect, body: { ...message.fields, content, usage: state.usage.fields } }))
-}

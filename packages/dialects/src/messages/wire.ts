@@ -1,5 +1,6 @@
 import { completed, endedFor } from '../common/answer-failures.ts'
 import { extraSteps, otherModelsIn, withSteps } from '../common/extra-steps.ts'
+import type { ResponseHead } from '../common/item-assembler.ts'
 import { stringOf } from '../common/json.ts'
 import { surchargedFields } from '../common/service-tier.ts'
 import { isCounted, readUsage, withOtherCalls } from '../common/usage.ts'
@@ -25,14 +26,8 @@ export const originalBody = (decoded: object): JsonObject | undefined => {
   return original?.dialect === dialect ? original.body : undefined
 }
 
-export interface MessageHead {
-  readonly id: string
-  readonly model: string
-  readonly created_at: number
-}
-
 /** Reads the head. This dialect has no creation time. */
-export const readHead = ({ id, model }: JsonObject): MessageHead => ({ id: stringOf(id), model: stringOf(model), created_at: 0 })
+export const readHead = ({ id, model }: JsonObject): ResponseHead => ({ id: stringOf(id), model: stringOf(model), created_at: 0 })
 
 const lengthLimit: Outcome = { status: 'incomplete', reason: 'max_output_tokens' }
 const refusal: Outcome = { status: 'incomplete', reason: 'content_filter' }

@@ -1,6 +1,7 @@
 import { failed, namelessCall } from '../common/answer-failures.ts'
 import { unreadable } from '../common/failure.ts'
 import { callIdFor } from '../common/ids.ts'
+import type { ResponseHead } from '../common/item-assembler.ts'
 import { objects, stringOf } from '../common/json.ts'
 import { hostedItems, isCounted, oneCallMore, readHostedCalls, readUsage, withOtherCalls, withTier } from '../common/usage.ts'
 import type { ResponseMapping } from '../protocol/dialect.ts'
@@ -27,7 +28,7 @@ export function decodeResponse(body: JsonObject, mapping?: ResponseMapping): Inf
 
 const isNameless = (item: Item): boolean => item.type === 'function_call' && item.name === ''
 
-function withCallIds(output: readonly Item[], head: Head): readonly Item[] {
+function withCallIds(output: readonly Item[], head: ResponseHead): readonly Item[] {
   if (!output.some(({ type }) => type === 'function_call')) return output
   const callIds = new Set<string>()
   return output.map(item => {
@@ -53,9 +54,7 @@ export function decodeOutputItem(body: JsonObject, { toolNames, clientCustomTool
 const isHostedCustomCall = ({ type, name }: JsonObject, clientTools: ReadonlySet<string>): boolean =>
   type === 'custom_tool_call' && !clientTools.has(stringOf(name))
 
-export type Head = Pick<InferenceResponse, 'id' | 'model' | 'created_at'>
-
-export const headOf = ({ id, model, created_at }: JsonObject): Head => ({
+export const headOf = ({ id, model, created_at }: JsonObject): ResponseHead => ({
   id: stringOf(id),
   model: stringOf(model),
   created_at: typeof created_at === 'number' && created_at >= 0 && created_at < 1e11 ? Math.floor(created_at) : 0,

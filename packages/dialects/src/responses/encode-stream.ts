@@ -1,4 +1,4 @@
-import type { AnnotationDelta, TextDelta } from '../common/item-assembler.ts'
+import type { TextDelta } from '../common/item-assembler.ts'
 import { stringOf } from '../common/json.ts'
 import {
   addSent,
@@ -171,7 +171,11 @@ function sendArguments(encoder: FrameEncoder, item: SentItem, event: EventOf<'de
   }
 }
 
-function sendAnnotation(encoder: FrameEncoder, item: SentItem, { part: number, annotation }: Omit<AnnotationDelta, 'kind'>): void {
+function sendAnnotation(
+  encoder: FrameEncoder,
+  item: SentItem,
+  { part: number, annotation }: { readonly part: number; readonly annotation: JsonObject },
+): void {
   const part = openPart(encoder, item, { kind: 'text', part: number })
   if (!isExpressible(annotation)) return
   const index = part.annotations.push(annotation) - 1

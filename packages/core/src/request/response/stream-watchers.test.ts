@@ -4,14 +4,7 @@ import type { InferenceEvent, InferenceResponse, Item, Prompt } from '@signalbox
 import { fold, unfold } from '@signalbox/dialects/protocol'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  appendDelta,
-  assembledItem,
-  createItemAssembler,
-  type PartialItem,
-  partialItem,
-  partOf,
-} from '../../../../dialects/src/common/item-assembler.ts'
+import { ItemAssembler, OpenItem } from '../../../../dialects/src/common/item-assembler.ts'
 import { anyCharacter } from '../../../../dialects/test/any-character.ts'
 import { faultsOf } from '../../../../dialects/test/laws.ts'
 import { cutBatch, isTooLong, outputCutter } from './output-cutter.ts'
@@ -53,17 +46,17 @@ function under(batches: readonly (readonly InferenceEvent[])[]) {
 
 /** What a decoder that has read these events returns when it is closed: each open item as far as it came. */
 function endOf(read: readonly InferenceEvent[]): readonly InferenceEvent[] {
-  const open = new Map<number, PartialItem>()
+  const open = new Map<number, OpenItem>()
   for (const event of read) {
     const partial = event.type === 'delta' ? open.get(event.index) : undefined
-    if (event.type === 'item_started') open.set(event.index, partialItem(event.item))
+    if (event.type === 'item_started') open.set(event.index, new OpenItem(event.item))
     else if (event.type === 'item_finished') open.delete(event.index)
     else if (event.type === 'delta' && partial) {
-      if (event.delta.kind === 'annotation') partOf(partial, 'text', event.delta.part).annotations.push(event.delta.annotation)
-      else appendDelta(createItemAssembler(), partial, event.delta)
+      if (event.delta.kind === 'annotation') partial.part('text', event.delta.part).annotations.push(event.delta.annotation)
+      else new ItemAssembler().text(partial, event.delta)
     }
   }
-  const ends = [...open].map(([index, partial]) => ({ type: 'item_finished', index, item: assembledItem(partial, 'incomplete') }) as const)
+  const ends = [...open].map(([index, partial]) => ({ type: 'item_finished', index, item: partial.complete('incomplete') }) as const)
   return [...ends, { type: 'finished', outcome: { status: 'failed', error: { kind: 'unreadable', message: 'It was closed.' } } }]
 }
 
