@@ -1,19 +1,9 @@
 import { idUnder } from '../common/ids.ts'
-import {
-  type EncoderState,
-  type EventHandlers,
-  type EventOf,
-  emitFrame,
-  isFailure,
-  jsonText,
-  noFrames,
-  streamEncoder,
-} from '../common/stream-encoder.ts'
+import { type EventOf, isFailure, jsonText, StreamEncoder } from '../common/stream-encoder.ts'
 import type { EventEncoder, ResponseMetadata } from '../protocol/dialect.ts'
 import type { InferenceEvent } from '../protocol/event.ts'
-import type { FunctionCallItem, Item, MessageItem, ReasoningItem } from '../protocol/item.ts'
+import type { Item, MessageItem, ReasoningItem } from '../protocol/item.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
-import { entryOf, type SmallMap, setEntry, smallMap } from '../protocol/small-map.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 import { wantsUsage } from './decode-request.ts'
 import { encodeFailure } from './errors.ts'
@@ -34,30 +24,21 @@ import {
 } from './response-fields.ts'
 import { dialect, messageFields, originalBody, without } from './wire.ts'
 
-// Turns events into chunks. Chunks are built from text fragments that are the same for all chunks of a response.
-
-type TextField = 'content' | 'reasoning_content' | 'refusal'
-
-/** The prefixes of chunks. */
-interface ChunkHeads extends Readonly<Record<TextField, string>> {
-  /** Text up to `choices`. */
-  readonly base: string
-  /** Text up to the delta. */
-  readonly delta: string
-}
+export const encodeEvents = (request: InferenceRequest, metadata: () => ResponseMetadata): EventEncoder =>
+  new ChunkEncoder(request, metadata)
 
 /** The sent part of an item that is not finished. */
 interface SentItem {
   /** Characters sent, by part; the arguments of a call are part 0. */
-  readonly sent: SmallMap<number, number>
+  readonly sent: Map<number, number>
   /** Offset of each text in the content. */
-  readonly starts: SmallMap<number, number>
+  readonly starts: Map<number, number>
   /** A chunk up to the arguments. */
   readonly argumentsHead: string
   readonly isCustom: boolean
   /** Reasoning has a summary or raw text; whichever comes first is sent. */
   reasoningKind: 'summary' | 'reasoning' | undefined
-  finished: boolean
+  isFinished: boolean
 }
 
 interface Piece {
@@ -66,235 +47,198 @@ interface Piece {
   readonly logprobs?: readonly JsonObject[]
 }
 
-interface ChunkEncoder extends EncoderState {
-  readonly request: InferenceRequest
-  readonly metadata: () => ResponseMetadata
-  readonly items: SmallMap<number, SentItem>
-  heads: ChunkHeads
-  /** Suffixes of a chunk: after log probabilities, a delta, a text delta, or arguments. */
-  readonly tails: { readonly logprobs: string; readonly delta: string; readonly text: string; readonly arguments: string }
-  readonly usageField: string
+/** Encodes events as chunks, which consist of texts that are the same for all chunks of a response and one that is not. */
+class ChunkEncoder extends StreamEncoder {
+  readonly #request: InferenceRequest
+  readonly #metadata: () => ResponseMetadata
+  readonly #items = new Map<number, SentItem>()
+  readonly #usageField: string
+  /** The end of a chunk: after log probabilities, and after a delta. */
+  readonly #end: string
+  readonly #tail: string
+  /** A chunk up to `choices`, and up to the delta. */
+  #base = ''
+  #head = ''
   /** Fields that the provider repeats on every chunk, as on the first. */
-  repeated: JsonObject
+  #repeated: JsonObject = {}
   /** Characters sent so far. */
-  contentLength: number
-  reasoningLength: number
-  calls: number
-  images: number
-  sealedStates: number
+  #contentLength = 0
+  #reasoningLength = 0
+  #calls = 0
+  #images = 0
+  #sealedStates = 0
   /** State to send with the next call. */
-  callState: string | undefined
-}
+  #callState: string | undefined = undefined
 
-export function encodeEvents(request: InferenceRequest, metadata: () => ResponseMetadata): EventEncoder {
-  const body = originalBody(request)
-  const usageField = body !== undefined && wantsUsage(body) ? ',"usage":null' : ''
-  const rest = `,"finish_reason":null}]${usageField}}`
-  const tail = `,"logprobs":null${rest}`
-  const encoder: ChunkEncoder = {
-    frames: noFrames,
-    phase: 'new',
-    request,
-    metadata,
-    items: smallMap(),
-    heads: { base: '', delta: '', content: '', reasoning_content: '', refusal: '' },
-    tails: { logprobs: rest, delta: tail, text: `"}${tail}`, arguments: `"}}]}${tail}` },
-    usageField,
-    repeated: {},
-    contentLength: 0,
-    reasoningLength: 0,
-    calls: 0,
-    images: 0,
-    sealedStates: 0,
-    callState: undefined,
+  constructor(request: InferenceRequest, metadata: () => ResponseMetadata) {
+    super()
+    this.#request = request
+    this.#metadata = metadata
+    const body = originalBody(request)
+    this.#usageField = body !== undefined && wantsUsage(body) ? ',"usage":null' : ''
+    this.#end = `,"finish_reason":null}]${this.#usageField}}`
+    this.#tail = `,"logprobs":null${this.#end}`
   }
-  return streamEncoder(encoder, handlers)
-}
 
-const handlers: EventHandlers<ChunkEncoder> = {
-  begin: beginStream,
-  item_started: (encoder, { index, item }) => void startItem(encoder, index, item),
-  delta: encodeDelta,
-  item_finished: finishItem,
-  native(encoder, { dialect: itemDialect, body }) {
-    if (itemDialect === dialect) pushDelta(encoder, without(body, messageFields))
-  },
-  finished: finishStream,
-}
-
-function beginStream(encoder: ChunkEncoder, first: InferenceEvent): void {
-  if (isFailure(first)) return
-  encoder.phase = 'started'
-  const original = (first.type === 'started' && originalBody(first)) || {}
-  const { model, created_at: created, id } = encoder.metadata()
-  encoder.repeated = repeatedFieldsOf(original)
-  const facts = { id: idUnder('chatcmpl-', { id }), object: 'chat.completion.chunk', created, model, ...encoder.repeated }
-  const base = JSON.stringify(facts).slice(0, -1)
-  const delta = `${base},"choices":[{"index":0,"delta":`
-  encoder.heads = {
-    base,
-    delta,
-    content: `${delta}{"content":"`,
-    reasoning_content: `${delta}{"reasoning_content":"`,
-    refusal: `${delta}{"refusal":"`,
+  protected begin(first: InferenceEvent): boolean {
+    if (isFailure(first)) return false
+    const original = (first.type === 'started' && originalBody(first)) || {}
+    const { model, created_at: created, id } = this.#metadata()
+    this.#repeated = repeatedFieldsOf(original)
+    const facts = { id: idUnder('chatcmpl-', { id }), object: 'chat.completion.chunk', created, model, ...this.#repeated }
+    this.#base = JSON.stringify(facts).slice(0, -1)
+    // Joined, because a template is kept as a chain of its pieces.
+    this.#head = [this.#base, ',"choices":[{"index":0,"delta":'].join('')
+    const announced = `${this.#head}{"role":"assistant","content":""}${this.#tail}`
+    this.emit({ data: `${announced.slice(0, -1)}${fieldsText(unknownFieldsOf(original), this.#repeated)}}` })
+    return true
   }
-  const announced = `${delta}{"role":"assistant","content":""}${encoder.tails.delta}`
-  emitFrame(encoder, { data: `${announced.slice(0, -1)}${fieldsText(unknownFieldsOf(original), encoder.repeated)}}` })
-}
 
-function startItem(encoder: ChunkEncoder, index: number, item: Item): SentItem {
-  const known = entryOf(encoder.items, index)
-  if (known) return known
-  const isCustom = item.type === 'function_call' && item.custom === true
-  const call = isCustom ? '"custom":{"input":"' : '"function":{"arguments":"'
-  const started: SentItem = {
-    sent: smallMap(),
-    starts: smallMap(),
-    argumentsHead: item.type === 'function_call' ? `${encoder.heads.delta}{"tool_calls":[{"index":${encoder.calls},${call}` : '',
-    isCustom,
-    reasoningKind: undefined,
-    finished: false,
+  protected encode(event: InferenceEvent): void {
+    if (event.type === 'delta') this.#encodeDelta(event)
+    else if (event.type === 'item_started') this.#startItem(event.index, event.item)
+    else if (event.type === 'item_finished') this.#finishItem(event.index, event.item)
+    else if (event.type === 'finished') this.#finish(event)
+    else if (event.type === 'native' && event.dialect === dialect) this.#send(without(event.body, messageFields))
   }
-  setEntry(encoder.items, index, started)
-  if (item.type === 'function_call') announceCall(encoder, item, isCustom)
-  return started
-}
 
-function announceCall(encoder: ChunkEncoder, { call_id: id, name }: FunctionCallItem, isCustom: boolean): void {
-  const call = isCustom ? { type: 'custom', custom: { name, input: '' } } : { type: 'function', function: { name, arguments: '' } }
-  pushDelta(encoder, { tool_calls: [{ index: encoder.calls++, id, ...call, ...encodeSignature(encoder.callState) }] })
-  encoder.callState = undefined
-}
-
-function encodeDelta(encoder: ChunkEncoder, { index, delta }: EventOf<'delta'>): void {
-  const item = entryOf(encoder.items, index)
-  // Citations are sent at the end of their message, because clients keep only the last list.
-  if (!item || item.finished || delta.kind === 'annotation') return
-  if (delta.text === '' && delta.logprobs === undefined) return
-  if (delta.kind === 'text') sendText(encoder, item, delta)
-  else if (delta.kind === 'arguments') sendArguments(encoder, item, delta)
-  else if (delta.kind === 'refusal') sendRefusal(encoder, item, delta)
-  else {
-    item.reasoningKind ??= delta.kind
-    if (item.reasoningKind === delta.kind) sendReasoning(encoder, item, delta)
+  #startItem(index: number, item: Item): SentItem {
+    const known = this.#items.get(index)
+    if (known) return known
+    const isCustom = item.type === 'function_call' && item.custom === true
+    const field = isCustom ? '"custom":{"input":"' : '"function":{"arguments":"'
+    const started: SentItem = {
+      sent: new Map(),
+      starts: new Map(),
+      argumentsHead: item.type === 'function_call' ? `${this.#head}{"tool_calls":[{"index":${this.#calls},${field}` : '',
+      isCustom,
+      reasoningKind: undefined,
+      isFinished: false,
+    }
+    this.#items.set(index, started)
+    if (item.type === 'function_call') {
+      const { call_id: id, name } = item
+      const call = isCustom ? { type: 'custom', custom: { name, input: '' } } : { type: 'function', function: { name, arguments: '' } }
+      this.#send({ tool_calls: [{ index: this.#calls++, id, ...call, ...encodeSignature(this.#callState) }] })
+      this.#callState = undefined
+    }
+    return started
   }
-}
 
-function sendText(encoder: ChunkEncoder, item: SentItem, piece: Piece): void {
-  const { part, text, logprobs } = piece
-  if (countSent(item, piece) === 0) setEntry(item.starts, part, encoder.contentLength)
-  encoder.contentLength += text.length
-  if (!logprobs) pushText(encoder, 'content', text)
-  else {
-    const { heads, tails } = encoder
-    const data = `${heads.content}${jsonText(text)}"},"logprobs":${JSON.stringify(encodeLogprobs(logprobs))}${tails.logprobs}`
-    emitFrame(encoder, { data })
+  #encodeDelta({ index, delta }: EventOf<'delta'>): void {
+    const item = this.#items.get(index)
+    // Citations are sent at the end of their message, because clients keep only the last list.
+    if (!item || item.isFinished || delta.kind === 'annotation') return
+    if (delta.text === '' && delta.logprobs === undefined) return
+    if (delta.kind === 'text') this.#sendText(item, delta)
+    else if (delta.kind === 'arguments') this.#sendArguments(item, delta)
+    else if (delta.kind === 'refusal') this.#sendRefusal(item, delta)
+    else {
+      item.reasoningKind ??= delta.kind
+      if (item.reasoningKind === delta.kind) this.#sendReasoning(item, delta)
+    }
   }
-}
 
-function sendReasoning(encoder: ChunkEncoder, item: SentItem, piece: Piece): void {
-  const isNewParagraph = countSent(item, piece) === 0 && encoder.reasoningLength > 0
-  encoder.reasoningLength += piece.text.length
-  pushText(encoder, 'reasoning_content', isNewParagraph ? paragraphBreak + piece.text : piece.text)
-}
+  #sendText(item: SentItem, piece: Piece): void {
+    const { part, text, logprobs } = piece
+    if (countSent(item, piece) === 0) item.starts.set(part, this.#contentLength)
+    this.#contentLength += text.length
+    const start = `${this.#head}{"content":"${jsonText(text)}"}`
+    this.emit({ data: logprobs ? `${start},"logprobs":${JSON.stringify(encodeLogprobs(logprobs))}${this.#end}` : start + this.#tail })
+  }
 
-function sendRefusal(encoder: ChunkEncoder, item: SentItem, piece: Piece): void {
-  countSent(item, piece)
-  pushText(encoder, 'refusal', piece.text)
-}
+  #sendReasoning(item: SentItem, piece: Piece): void {
+    const text = countSent(item, piece) === 0 && this.#reasoningLength > 0 ? paragraphBreak + piece.text : piece.text
+    this.#reasoningLength += piece.text.length
+    this.emit({ data: `${this.#head}{"reasoning_content":"${jsonText(text)}"}${this.#tail}` })
+  }
 
-function sendArguments(encoder: ChunkEncoder, item: SentItem, piece: Piece): void {
-  countSent(item, piece)
-  emitFrame(encoder, { data: `${item.argumentsHead}${jsonText(piece.text)}${encoder.tails.arguments}` })
+  #sendRefusal(item: SentItem, piece: Piece): void {
+    countSent(item, piece)
+    this.emit({ data: `${this.#head}{"refusal":"${jsonText(piece.text)}"}${this.#tail}` })
+  }
+
+  #sendArguments(item: SentItem, piece: Piece): void {
+    countSent(item, piece)
+    this.emit({ data: `${item.argumentsHead}${jsonText(piece.text)}"}}]}${this.#tail}` })
+  }
+
+  #finishItem(index: number, item: Item): void {
+    const started = this.#startItem(index, item)
+    if (started.isFinished) return
+    started.isFinished = true
+    if (item.type === 'message') this.#finishMessage(started, item)
+    else if (item.type === 'reasoning') this.#finishReasoning(started, item)
+    else if (item.type === 'function_call') {
+      const { arguments: written, status } = item
+      const rest = unsent(started, 0, written === '' && status !== 'incomplete' && !started.isCustom ? '{}' : written)
+      if (rest.text !== '') this.#sendArguments(started, rest)
+    } else {
+      const call = unknownCall(item)
+      const image = call ? undefined : encodeImage(item, this.#images)
+      if (call) this.#send({ tool_calls: [{ ...call, index: this.#calls++ }] })
+      if (!image) return
+      this.#images++
+      this.#send({ images: [image] })
+    }
+  }
+
+  #finishMessage(item: SentItem, { content }: MessageItem): void {
+    const annotations: JsonObject[] = []
+    for (const [number, part] of content.entries()) {
+      if (part.type === 'refusal') {
+        const rest = unsent(item, number, part.refusal)
+        if (rest.text !== '') this.#sendRefusal(item, rest)
+      } else if (part.type === 'text') {
+        const rest = unsent(item, number, part.text)
+        if (rest.text !== '') this.#sendText(item, rest)
+        const start = item.starts.get(number) ?? this.#contentLength
+        for (const annotation of encodeAnnotations(part, start)) annotations.push(annotation)
+      }
+    }
+    if (annotations.length > 0) this.#send({ annotations })
+  }
+
+  #finishReasoning(item: SentItem, { summary, content = [], encrypted_content }: ReasoningItem): void {
+    const kind = item.reasoningKind ?? (summary.length > 0 ? 'summary' : 'reasoning')
+    for (const [number, text] of (kind === 'summary' ? summary : content).entries()) {
+      const rest = unsent(item, number, text)
+      if (rest.text !== '') this.#sendReasoning(item, rest)
+    }
+    if (encrypted_content === undefined) return
+    this.#send({ reasoning_details: [encodeSealedState(encrypted_content, this.#sealedStates++)] })
+    this.#callState = encrypted_content
+  }
+
+  #finish(event: EventOf<'finished'>): void {
+    const { outcome, usage } = event
+    if (outcome.status === 'failed') {
+      this.emit({ data: JSON.stringify(encodeFailure(outcome.error, this.#request)) })
+      return
+    }
+    const original = originalBody(event)
+    const facts = { ...(original && unknownFieldsOf(original)), ...encodeGatewayFields(this.#metadata(), this.#request) }
+    const last = fieldsText(facts, this.#repeated)
+    const reason = JSON.stringify(finishReasonOf(outcome, this.#calls > 0))
+    const finished = `${this.#head}{},"logprobs":null,"finish_reason":${reason}}]${this.#usageField}`
+    if (this.#usageField !== '' && usage) {
+      this.emit({ data: `${finished}}` })
+      this.emit({ data: `${this.#base},"choices":[],"usage":${JSON.stringify(encodeUsage(usage))}${last}}` })
+    } else this.emit({ data: `${finished}${last}}` })
+    this.emit({ data: '[DONE]' })
+  }
+
+  #send(delta: JsonObject): void {
+    this.emit({ data: `${this.#head}${JSON.stringify(delta)}${this.#tail}` })
+  }
 }
 
 /** Counts the characters of a piece, and returns how many of its part were sent before. */
 function countSent({ sent }: SentItem, { part, text }: Piece): number {
-  const before = entryOf(sent, part) ?? 0
-  setEntry(sent, part, before + text.length)
+  const before = sent.get(part) ?? 0
+  sent.set(part, before + text.length)
   return before
 }
 
 /** The unsent rest of a text. */
-const unsent = ({ sent }: SentItem, part: number, text: string): Piece => ({ part, text: text.slice(entryOf(sent, part) ?? 0) })
-
-function finishItem(encoder: ChunkEncoder, { index, item }: EventOf<'item_finished'>): void {
-  const started = startItem(encoder, index, item)
-  if (started.finished) return
-  started.finished = true
-  if (item.type === 'message') finishMessage(encoder, started, item)
-  else if (item.type === 'reasoning') finishReasoning(encoder, started, item)
-  else if (item.type === 'function_call') finishCall(encoder, started, item)
-  else sendNative(encoder, item)
-}
-
-function finishMessage(encoder: ChunkEncoder, item: SentItem, { content }: MessageItem): void {
-  const annotations: JsonObject[] = []
-  for (const [number, part] of content.entries()) {
-    if (part.type === 'refusal') {
-      const rest = unsent(item, number, part.refusal)
-      if (rest.text !== '') sendRefusal(encoder, item, rest)
-    } else if (part.type === 'text') {
-      const rest = unsent(item, number, part.text)
-      if (rest.text !== '') sendText(encoder, item, rest)
-      const start = entryOf(item.starts, number) ?? encoder.contentLength
-      for (const annotation of encodeAnnotations(part, start)) annotations.push(annotation)
-    }
-  }
-  if (annotations.length > 0) pushDelta(encoder, { annotations })
-}
-
-function finishReasoning(encoder: ChunkEncoder, item: SentItem, { summary, content = [], encrypted_content }: ReasoningItem): void {
-  const kind = item.reasoningKind ?? (summary.length > 0 ? 'summary' : 'reasoning')
-  for (const [number, text] of (kind === 'summary' ? summary : content).entries()) {
-    const rest = unsent(item, number, text)
-    if (rest.text !== '') sendReasoning(encoder, item, rest)
-  }
-  if (encrypted_content === undefined) return
-  pushDelta(encoder, { reasoning_details: [encodeSealedState(encrypted_content, encoder.sealedStates++)] })
-  encoder.callState = encrypted_content
-}
-
-function finishCall(encoder: ChunkEncoder, item: SentItem, { arguments: written, status }: FunctionCallItem): void {
-  const rest = unsent(item, 0, written === '' && status !== 'incomplete' && !item.isCustom ? '{}' : written)
-  if (rest.text !== '') sendArguments(encoder, item, rest)
-}
-
-function sendNative(encoder: ChunkEncoder, item: Item): void {
-  const call = unknownCall(item)
-  if (call) {
-    pushDelta(encoder, { tool_calls: [{ ...call, index: encoder.calls++ }] })
-    return
-  }
-  const image = encodeImage(item, encoder.images)
-  if (!image) return
-  encoder.images++
-  pushDelta(encoder, { images: [image] })
-}
-
-function finishStream(encoder: ChunkEncoder, event: EventOf<'finished'>): void {
-  const { outcome, usage } = event
-  const { request, heads, usageField, repeated } = encoder
-  if (outcome.status === 'failed') {
-    emitFrame(encoder, { data: JSON.stringify(encodeFailure(outcome.error, request)) })
-    return
-  }
-  const original = originalBody(event)
-  const last = fieldsText({ ...(original && unknownFieldsOf(original)), ...encodeGatewayFields(encoder.metadata(), request) }, repeated)
-  const reason = JSON.stringify(finishReasonOf(outcome, encoder.calls > 0))
-  const finished = `${heads.delta}{},"logprobs":null,"finish_reason":${reason}}]${usageField}`
-  if (usageField !== '' && usage) {
-    emitFrame(encoder, { data: `${finished}}` })
-    emitFrame(encoder, { data: `${heads.base},"choices":[],"usage":${JSON.stringify(encodeUsage(usage))}${last}}` })
-  } else emitFrame(encoder, { data: `${finished}${last}}` })
-  emitFrame(encoder, { data: '[DONE]' })
-}
-
-function pushText(encoder: ChunkEncoder, field: TextField, text: string): void {
-  emitFrame(encoder, { data: encoder.heads[field] + jsonText(text) + encoder.tails.text })
-}
-
-function pushDelta(encoder: ChunkEncoder, delta: JsonObject): void {
-  const { heads, tails } = encoder
-  emitFrame(encoder, { data: `${heads.delta}${JSON.stringify(delta)}${tails.delta}` })
-}
+const unsent = ({ sent }: SentItem, part: number, text: string): Piece => ({ part, text: text.slice(sent.get(part) ?? 0) })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { TextBuffer, textDelta } from '../protocol/text-delta.ts'
-import { addSent, jsonText, nothingSent, sentText } from './stream-encoder.ts'
+import { jsonText, SentText } from './stream-encoder.ts'
 
 const deltas = fc.array(
   fc.record({ text: fc.string(), change: fc.constantFrom('none', 'none', 'none', 'shortened', 'dropped', 'replaced') }),
@@ -11,7 +11,7 @@ describe('the sent text of a part', () => {
   test('is what was sent, whatever the decoder has read since and however deltas were changed on the way', () => {
     fc.assert(
       fc.property(deltas, fc.boolean(), (pieces, isBatch) => {
-        const sent = nothingSent()
+        const sent = new SentText()
         const expected: string[] = []
         let source = new TextBuffer()
         const events = pieces.map(({ text, change }) => () => {
@@ -25,24 +25,24 @@ describe('the sent text of a part', () => {
           if (change === 'dropped') continue
           const isShortened = change === 'shortened'
           const words = isShortened ? text.slice(0, -1) : text
-          addSent(sent, words, isShortened ? { ...event, delta: { kind: 'text', part: 0, text: words } } : event)
+          sent.add(words, isShortened ? { ...event, delta: { kind: 'text', part: 0, text: words } } : event)
           expected.push(words)
         }
-        expect([sentText(sent), sent.sent]).toEqual([expected.join(''), expected.join('').length])
+        expect([sent.toString(), sent.sent]).toEqual([expected.join(''), expected.join('').length])
       }),
     )
   })
 
   test('is kept once, by the decoder, while its deltas are unchanged', () => {
-    const sent = nothingSent()
+    const sent = new SentText()
     const source = new TextBuffer()
     for (const text of ['a', 'b', 'c']) {
       source.append(text)
-      addSent(sent, text, textDelta(0, { kind: 'text', part: 0, text }, source))
+      sent.add(text, textDelta(0, { kind: 'text', part: 0, text }, source))
     }
     expect(sent.buffer).toBe(source)
-    addSent(sent, 'd')
-    expect([sent.buffer === source, sentText(sent), source.length]).toEqual([false, 'abcd', 3])
+    sent.add('d')
+    expect([sent.buffer === source, sent.toString(), source.length]).toEqual([false, 'abcd', 3])
   })
 })
 

@@ -1,57 +1,18 @@
 import { requestIdOf } from '../common/ids.ts'
-import {
-  type EncoderState,
-  type EventHandlers,
-  type EventOf,
-  emitFrame,
-  isFailure,
-  noFrames,
-  streamEncoder,
-} from '../common/stream-encoder.ts'
+import { type EventOf, isFailure, StreamEncoder } from '../common/stream-encoder.ts'
 import type { EventEncoder, ResponseMetadata } from '../protocol/dialect.ts'
 import type { InferenceEvent } from '../protocol/event.ts'
 import type { Item } from '../protocol/item.ts'
 import type { InferenceRequest } from '../protocol/request.ts'
-import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
-import type { BlockOutput } from './block-writer.ts'
+import { isObject, type JsonObject } from '../protocol/wire.ts'
+import { BlockWriter } from './block-writer.ts'
 import { encodeGatewayFields, encodeMessageUsage, isRefusal, messageHead, passthroughFields, stopFields } from './encode-response.ts'
 import { encodeFailure } from './errors.ts'
 import { createItemWriter, type ItemWriter, isEncodable } from './item-writers.ts'
 import { dialect, originalBody } from './wire.ts'
 
-interface MessageState extends EncoderState, BlockOutput {
-  readonly request: InferenceRequest
-  readonly metadata: () => ResponseMetadata
-  readonly queue: ItemQueue
-  hasRefusal: boolean
-  hasCall: boolean
-}
-
-const handlers: EventHandlers<MessageState> = {
-  begin: startMessage,
-  item_started: startItem,
-  delta: handleItemEvent,
-  native: handleItemEvent,
-  item_finished: handleItemEvent,
-  finished: finishMessage,
-}
-
 export const encodeEvents = (request: InferenceRequest, metadata: () => ResponseMetadata): EventEncoder =>
-  streamEncoder<MessageState>(
-    {
-      frames: noFrames,
-      phase: 'new',
-      blockIndex: 0,
-      isBlockOpen: false,
-      deltaPrefix: '',
-      request,
-      metadata,
-      queue: createItemQueue(),
-      hasRefusal: false,
-      hasCall: false,
-    },
-    handlers,
-  )
+  new MessageEncoder(request, metadata)
 
 type ItemEvent = Extract<InferenceEvent, { type: 'delta' | 'item_finished' | 'native' }>
 
@@ -63,134 +24,128 @@ interface QueuedItem {
   readonly waiting: ItemEvent[]
 }
 
-/**
- * A FIFO queue. Items may overlap, content blocks may not: the first open item is written, and events of the others wait. Every operation
- * takes constant time, regardless of the number of waiting items.
- */
-interface ItemQueue {
-  add(item: QueuedItem): void
-  first(): QueuedItem | undefined
-  removeFirst(): void
-  find(index: number | undefined): QueuedItem | undefined
-}
-
-function createItemQueue(): ItemQueue {
-  let items: QueuedItem[] = []
-  let position = 0
-  const byIndex = new Map<number | undefined, QueuedItem>()
-  return {
-    add(item) {
-      items.push(item)
-      if (!byIndex.has(item.index)) byIndex.set(item.index, item)
-    },
-    first: () => items[position],
-    removeFirst() {
-      const removed = items[position]
-      position += 1
-      if (removed && byIndex.get(removed.index) === removed) byIndex.delete(removed.index)
-      if (position === items.length) {
-        items = []
-        position = 0
-      }
-    },
-    find: index => byIndex.get(index),
-  }
-}
-
-function writeMessage(state: MessageState, message: JsonObject & { readonly type: string }): void {
-  emitFrame(state, { event: message.type, data: JSON.stringify(message) })
-}
-
-function startMessage(state: MessageState, event: InferenceEvent): void {
-  // A failure may be the first event; no message is started then.
-  if (isFailure(event)) return
-  state.phase = 'started'
-  const original = event.type === 'started' ? originalBody(event) : undefined
-  const metadata = state.metadata()
-  const message = {
-    ...messageHead(metadata, original),
-    content: [],
-    stop_reason: null,
-    stop_sequence: null,
-    usage: startUsage(metadata, original),
-  }
-  writeMessage(state, { type: 'message_start', message })
-}
-
-/** Usage at the start. Some clients read input tokens only here, so the gateway's count is used until the provider reports one. */
-function startUsage({ estimated_input_tokens: estimate }: ResponseMetadata, original: JsonObject | undefined): JsonObject {
-  const usage = encodeMessageUsage(undefined, original)
-  const isNamed = inputCounts.some(field => isPositive(usage[field]))
-  return isNamed || estimate === undefined ? usage : { ...usage, input_tokens: estimate }
-}
-
-const isPositive = (count: Json | undefined): boolean => typeof count === 'number' && count > 0
 const inputCounts = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'] as const
 
-function startItem(state: MessageState, { index, item }: EventOf<'item_started'>): void {
-  if (!isEncodable(item)) return
-  state.queue.add({ index, item, writer: undefined, waiting: [] })
-  writeNextItems(state)
-}
+/**
+ * Encodes events as those of one message. Items may overlap, content blocks may not: the first open item is written, and events of the others
+ * wait. Every operation takes constant time, regardless of the number of waiting items.
+ */
+class MessageEncoder extends StreamEncoder {
+  readonly #request: InferenceRequest
+  readonly #metadata: () => ResponseMetadata
+  readonly #blocks = new BlockWriter(frame => this.emit(frame))
+  #queue: QueuedItem[] = []
+  /** The place of the first item in the queue. */
+  #first = 0
+  readonly #byIndex = new Map<number | undefined, QueuedItem>()
+  #hasRefusal = false
+  #hasCall = false
 
-/** Writes what is known of the first item in the queue, then of the next one if it is finished. */
-function writeNextItems(state: MessageState): void {
-  for (let first = state.queue.first(); first && !first.writer; first = state.queue.first()) {
-    first.writer = createItemWriter(first.item, state)
-    for (const event of first.waiting) writeItemEvent(state, first, event)
+  constructor(request: InferenceRequest, metadata: () => ResponseMetadata) {
+    super()
+    this.#request = request
+    this.#metadata = metadata
   }
-}
 
-function handleItemEvent(state: MessageState, event: ItemEvent): void {
-  const first = state.queue.first()
-  if (!first || first.index !== event.index) {
-    state.queue.find(event.index)?.waiting.push(event)
-    return
+  /** A failure may be the first event; no message is started then. */
+  protected begin(event: InferenceEvent): boolean {
+    if (isFailure(event)) return false
+    const original = event.type === 'started' ? originalBody(event) : undefined
+    const metadata = this.#metadata()
+    const usage = encodeMessageUsage(undefined, original)
+    // Some clients read input tokens only here, so the gateway's count is used until the provider reports one.
+    const isCounted = inputCounts.some(field => Number(usage[field]) > 0)
+    const estimate = isCounted ? undefined : metadata.estimated_input_tokens
+    const message = {
+      ...messageHead(metadata, original),
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: estimate === undefined ? usage : { ...usage, input_tokens: estimate },
+    }
+    this.#send({ type: 'message_start', message })
+    return true
   }
-  writeItemEvent(state, first, event)
-  if (event.type === 'item_finished') writeNextItems(state)
-}
 
-function writeItemEvent(state: MessageState, { writer }: QueuedItem, event: ItemEvent): void {
-  if (event.type === 'delta') {
-    writer?.append(event)
-    return
+  protected encode(event: InferenceEvent): void {
+    switch (event.type) {
+      case 'item_started':
+        if (isEncodable(event.item)) this.#enqueue({ index: event.index, item: event.item, writer: undefined, waiting: [] })
+        break
+      case 'delta':
+      case 'native':
+      case 'item_finished': {
+        const first = this.#queue[this.#first]
+        if (first?.index !== event.index) this.#byIndex.get(event.index)?.waiting.push(event)
+        else if (first) {
+          this.#writeEvent(first, event)
+          if (event.type === 'item_finished') this.#writeNextItems()
+        }
+        break
+      }
+      case 'finished':
+        this.#finish(event)
+    }
   }
-  if (event.type === 'native') {
-    if (event.dialect === dialect && isObject(event.body.delta)) writer?.addNative?.(event.body.delta)
-    return
-  }
-  writer?.finish(event.item)
-  state.hasCall ||= event.item.type === 'function_call'
-  state.hasRefusal ||= isRefusal(event.item)
-  state.queue.removeFirst()
-}
 
-function finishMessage(state: MessageState, event: EventOf<'finished'>): void {
-  const { outcome, usage } = event
-  const { request } = state
-  const metadata = state.metadata()
-  if (outcome.status === 'failed') {
-    writeMessage(state, encodeFailure(outcome.error, request, requestIdOf(metadata)))
-    return
+  #enqueue(item: QueuedItem): void {
+    this.#queue.push(item)
+    if (!this.#byIndex.has(item.index)) this.#byIndex.set(item.index, item)
+    this.#writeNextItems()
   }
-  finishOpenItems(state)
-  const original = originalBody(event)
-  writeMessage(state, {
-    ...(original && passthroughFields(original)),
-    type: 'message_delta',
-    delta: stopFields(outcome, state, original),
-    usage: encodeMessageUsage(usage, original),
-    ...encodeGatewayFields(metadata, request),
-  })
-  writeMessage(state, { type: 'message_stop' })
-}
 
-/** Closes the items that the stream left open. */
-function finishOpenItems(state: MessageState): void {
-  for (let first = state.queue.first(); first; first = state.queue.first()) {
-    first.writer?.finish()
-    state.queue.removeFirst()
-    writeNextItems(state)
+  #removeFirst(removed: QueuedItem): void {
+    this.#first += 1
+    if (this.#byIndex.get(removed.index) === removed) this.#byIndex.delete(removed.index)
+    if (this.#first < this.#queue.length) return
+    this.#queue = []
+    this.#first = 0
+  }
+
+  /** Writes what is known of the first item in the queue, then of the next one if it is finished. */
+  #writeNextItems(): void {
+    for (let first = this.#queue[this.#first]; first && !first.writer; first = this.#queue[this.#first]) {
+      first.writer = createItemWriter(first.item, this.#blocks)
+      for (const event of first.waiting) this.#writeEvent(first, event)
+    }
+  }
+
+  #writeEvent(queued: QueuedItem, event: ItemEvent): void {
+    const { writer } = queued
+    if (event.type === 'delta') writer?.append(event)
+    else if (event.type === 'item_finished') {
+      writer?.finish(event.item)
+      this.#hasCall ||= event.item.type === 'function_call'
+      this.#hasRefusal ||= isRefusal(event.item)
+      this.#removeFirst(queued)
+    } else if (event.dialect === dialect && isObject(event.body.delta)) writer?.addNative?.(event.body.delta)
+  }
+
+  #finish(event: EventOf<'finished'>): void {
+    const { outcome, usage } = event
+    const metadata = this.#metadata()
+    if (outcome.status === 'failed') {
+      this.#send(encodeFailure(outcome.error, this.#request, requestIdOf(metadata)))
+      return
+    }
+    // Items that the stream left open.
+    for (let first = this.#queue[this.#first]; first; first = this.#queue[this.#first]) {
+      first.writer?.finish()
+      this.#removeFirst(first)
+      this.#writeNextItems()
+    }
+    const original = originalBody(event)
+    this.#send({
+      ...(original && passthroughFields(original)),
+      type: 'message_delta',
+      delta: stopFields(outcome, { hasRefusal: this.#hasRefusal, hasCall: this.#hasCall }, original),
+      usage: encodeMessageUsage(usage, original),
+      ...encodeGatewayFields(metadata, this.#request),
+    })
+    this.#send({ type: 'message_stop' })
+  }
+
+  #send(message: JsonObject & { readonly type: string }): void {
+    this.emit({ event: message.type, data: JSON.stringify(message) })
   }
 }

@@ -1,10 +1,9 @@
 import { imageMarkdown, imageType, imageUrlOf } from '../common/generated-image.ts'
-import { addSent, type EventOf, jsonText, nothingSent, type SentText, sentText } from '../common/stream-encoder.ts'
+import { type EventOf, jsonText, SentText } from '../common/stream-encoder.ts'
 import type { Delta } from '../protocol/event.ts'
 import type { FunctionCallItem, Item, ReasoningItem } from '../protocol/item.ts'
-import { entryOf, setEntry, smallMap } from '../protocol/small-map.ts'
 import { innerDialect, type JsonObject } from '../protocol/wire.ts'
-import { appendToBlock, type BlockOutput, blockDeltas, closeBlock, openBlock, writeBlock, writeDelta } from './block-writer.ts'
+import { type BlockWriter, blockDeltas } from './block-writer.ts'
 import { customInput, encodeCitation, reasoningSeparator, redactedBlock, thinkingText, toolUseBlock } from './encode-response.ts'
 import { dialect } from './wire.ts'
 
@@ -25,41 +24,38 @@ export const isEncodable = (item: Item): boolean =>
 /** An image from another dialect's provider; its data comes at the end. */
 const isImage = (item: Item): boolean => item.type === 'native' && item.dialect === innerDialect && item.body.type === imageType
 
-export function createItemWriter(item: Item, output: BlockOutput): ItemWriter {
-  if (item.type === 'message') return messageWriter(output)
-  if (item.type === 'reasoning') return reasoningWriter(output)
-  return item.type === 'function_call' ? callWriter(item, output) : nativeWriter(output)
+export function createItemWriter(item: Item, blocks: BlockWriter): ItemWriter {
+  if (item.type === 'message') return messageWriter(blocks)
+  if (item.type === 'reasoning') return reasoningWriter(blocks)
+  return item.type === 'function_call' ? callWriter(item, blocks) : nativeWriter(blocks)
 }
-
-/** The unwritten rest of the text. Empty if the final text differs, because frames cannot be taken back. */
-const unwritten = (text: string, written: SentText): string => (text.startsWith(sentText(written)) ? text.slice(written.sent) : '')
 
 interface WrittenPart {
   readonly text: SentText
   annotations: number
 }
 
-function messageWriter(output: BlockOutput): ItemWriter {
-  const parts = smallMap<number, WrittenPart>()
+function messageWriter(blocks: BlockWriter): ItemWriter {
+  const parts = new Map<number, WrittenPart>()
   let current = -1
 
   const partAt = (number: number): WrittenPart => {
-    const known = entryOf(parts, number)
+    const known = parts.get(number)
     if (known) return known
-    const part: WrittenPart = { text: nothingSent(), annotations: 0 }
-    setEntry(parts, number, part)
+    const part: WrittenPart = { text: new SentText(), annotations: 0 }
+    parts.set(number, part)
     return part
   }
   const openPart = (number: number): void => {
     if (current === number) return
     current = number
-    openBlock(output, { type: 'text', text: '' }, blockDeltas.text)
+    blocks.open({ type: 'text', text: '' }, blockDeltas.text)
   }
   const appendText = (number: number, text: string, event?: EventOf<'delta'>): void => {
     if (text === '') return
     openPart(number)
-    addSent(partAt(number).text, text, event)
-    appendToBlock(output, text)
+    partAt(number).text.add(text, event)
+    blocks.append(text)
   }
   const addAnnotation = (number: number, annotation: JsonObject): void => {
     const written = partAt(number)
@@ -68,7 +64,7 @@ function messageWriter(output: BlockOutput): ItemWriter {
     const isClosed = current !== number && written.text.sent > 0
     if (!citation || isClosed) return
     openPart(number)
-    writeDelta(output, { type: 'citations_delta', citation })
+    blocks.writeDelta({ type: 'citations_delta', citation })
   }
 
   return {
@@ -78,27 +74,27 @@ function messageWriter(output: BlockOutput): ItemWriter {
       else if (delta.kind === 'annotation') addAnnotation(delta.part, delta.annotation)
     },
     addNative(delta) {
-      if (delta.type === 'citations_delta' && current !== -1) writeDelta(output, delta)
+      if (delta.type === 'citations_delta' && current !== -1) blocks.writeDelta(delta)
     },
     finish(item) {
       for (const [number, part] of item?.type === 'message' ? item.content.entries() : []) {
         const written = partAt(number)
-        if (part.type === 'refusal') appendText(number, unwritten(part.refusal, written.text))
+        if (part.type === 'refusal') appendText(number, written.text.restOf(part.refusal))
         else if (part.type === 'text') {
-          appendText(number, unwritten(part.text, written.text))
+          appendText(number, written.text.restOf(part.text))
           for (const annotation of part.annotations?.slice(written.annotations) ?? []) addAnnotation(number, annotation)
         } else if (part.type === 'native' && part.dialect === dialect) {
-          writeBlock(output, part.body)
+          blocks.write(part.body)
           current = -1
         }
       }
-      closeBlock(output)
+      blocks.close()
     },
   }
 }
 
-function reasoningWriter(output: BlockOutput): ItemWriter {
-  const written = nothingSent()
+function reasoningWriter(blocks: BlockWriter): ItemWriter {
+  const written = new SentText()
   let isOpen = false
   let kind: Delta['kind'] | undefined
   let part = -1
@@ -106,22 +102,22 @@ function reasoningWriter(output: BlockOutput): ItemWriter {
   const open = (): void => {
     if (isOpen) return
     isOpen = true
-    openBlock(output, { type: 'thinking', thinking: '', signature: '' }, blockDeltas.thinking)
+    blocks.open({ type: 'thinking', thinking: '', signature: '' }, blockDeltas.thinking)
   }
   const appendText = (text: string, event?: EventOf<'delta'>): void => {
     if (text === '') return
     open()
-    addSent(written, text, event)
-    appendToBlock(output, text)
+    written.add(text, event)
+    blocks.append(text)
   }
   const finish = (item: ReasoningItem): void => {
     const { encrypted_content: state, redacted } = item
-    if (!redacted) appendText(unwritten(thinkingText(item), written))
+    if (!redacted) appendText(written.restOf(thinkingText(item)))
     if (state === undefined || state === '') return
-    if (redacted) writeBlock(output, redactedBlock(state))
+    if (redacted) blocks.write(redactedBlock(state))
     else {
       open()
-      writeDelta(output, { type: 'signature_delta', signature: state })
+      blocks.writeDelta({ type: 'signature_delta', signature: state })
     }
   }
 
@@ -137,13 +133,13 @@ function reasoningWriter(output: BlockOutput): ItemWriter {
     },
     finish(item) {
       if (item?.type === 'reasoning') finish(item)
-      closeBlock(output)
+      blocks.close()
     },
   }
 }
 
-function callWriter(started: FunctionCallItem, output: BlockOutput): ItemWriter {
-  const written = nothingSent()
+function callWriter(started: FunctionCallItem, blocks: BlockWriter): ItemWriter {
+  const written = new SentText()
   let isOpen = false
 
   const isCustom = started.custom === true
@@ -151,13 +147,13 @@ function callWriter(started: FunctionCallItem, output: BlockOutput): ItemWriter 
   const open = (call: FunctionCallItem): void => {
     if (isOpen) return
     isOpen = true
-    openBlock(output, toolUseBlock(call), blockDeltas.input)
-    if (isCustom) appendToBlock(output, `{"${customInput}":"`)
+    blocks.open(toolUseBlock(call), blockDeltas.input)
+    if (isCustom) blocks.append(`{"${customInput}":"`)
   }
   const appendInput = (text: string, event?: EventOf<'delta'>): void => {
     if (text === '' || !isOpen) return
-    addSent(written, text, event)
-    appendToBlock(output, isCustom ? jsonText(text) : text)
+    written.add(text, event)
+    blocks.append(isCustom ? jsonText(text) : text)
   }
 
   // A block cannot start without the name and id of its call, so it is written when the item is finished.
@@ -169,29 +165,29 @@ function callWriter(started: FunctionCallItem, output: BlockOutput): ItemWriter 
     finish(item) {
       if (item?.type === 'function_call') {
         open(item)
-        appendInput(unwritten(item.arguments, written))
+        appendInput(written.restOf(item.arguments))
       }
-      if (isCustom && isOpen) appendToBlock(output, '"}')
-      closeBlock(output)
+      if (isCustom && isOpen) blocks.append('"}')
+      blocks.close()
     },
   }
 }
 
 /** Written when finished, because only then is the block complete. */
-const nativeWriter = (output: BlockOutput): ItemWriter => ({
+const nativeWriter = (blocks: BlockWriter): ItemWriter => ({
   append() {},
   finish(item) {
     if (item?.type !== 'native') return
-    if (item.dialect === dialect) writeBlock(output, item.body)
-    else writeImage(output, item)
+    if (item.dialect === dialect) blocks.write(item.body)
+    else writeImage(blocks, item)
   },
 })
 
 /** Writes an image as text, because response blocks cannot contain images. */
-function writeImage(output: BlockOutput, item: Item): void {
+function writeImage(blocks: BlockWriter, item: Item): void {
   const url = imageUrlOf(item)
   if (url === undefined) return
-  openBlock(output, { type: 'text', text: '' }, blockDeltas.text)
-  appendToBlock(output, imageMarkdown(url))
-  closeBlock(output)
+  blocks.open({ type: 'text', text: '' }, blockDeltas.text)
+  blocks.append(imageMarkdown(url))
+  blocks.close()
 }

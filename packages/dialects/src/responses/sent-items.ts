@@ -1,6 +1,5 @@
-import { type EventOf, type SentText, sentText } from '../common/stream-encoder.ts'
-import type { FunctionCallItem, Item, ItemStatus, Part } from '../protocol/item.ts'
-import { type SmallMap, setEntry, smallMap, valuesOf } from '../protocol/small-map.ts'
+import { type EventOf, SentText } from '../common/stream-encoder.ts'
+import type { Item, ItemStatus, Part } from '../protocol/item.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 import { encodeItem, originalBody } from './items.ts'
 import { hostedEvents, type PartFormat, type PartKind, partFormats } from './wire.ts'
@@ -19,93 +18,96 @@ const customInput = { stem: 'response.custom_tool_call_input', field: 'input' } 
 export const argumentsFormat = (item: Item): typeof functionArguments | typeof customInput =>
   item.type === 'function_call' && item.custom ? customInput : functionArguments
 
-export interface SentPart extends SentText {
+/** A part of an announced item, with the text that was sent. */
+export class SentPart extends SentText {
   readonly kind: PartKind
   readonly format: PartFormat
   /** Its number in events. */
   readonly partNumber: number
-  /** Its number in frames. */
-  readonly frameIndex: number
+  /** The fields that locate it. */
+  readonly position: JsonObject
   /** A delta frame before and after its text, without the sequence number: the same for all deltas of the part. */
   readonly head: string
   readonly tail: string
   /** The complete text, if that is not what was sent. */
-  final: string | undefined
-  annotations: JsonObject[]
-  logprobs: JsonObject[]
-  closed: boolean
+  final: string | undefined = undefined
+  annotations: JsonObject[] = []
+  logprobs: JsonObject[] = []
+  isClosed = false
+
+  /** `frameIndex`: its number in frames. */
+  constructor({ id, outputIndex }: SentItem, kind: PartKind, partNumber: number, frameIndex: number) {
+    super()
+    this.kind = kind
+    this.format = partFormats[kind]
+    this.partNumber = partNumber
+    const { deltaEvent, numberField } = this.format
+    this.position = { item_id: id, output_index: outputIndex, [numberField]: frameIndex }
+    // Joined, because a template is kept as a chain of its pieces.
+    const place = [`"item_id":${JSON.stringify(id)},"output_index":`, outputIndex, `,"${numberField}":`, frameIndex]
+    this.head = [`{"type":"${deltaEvent}",`, ...place, ',"delta":"'].join('')
+    this.tail = kind === 'text' ? textTail : deltaTail
+  }
 }
 
 /** An announced item, with the arguments that were sent if it is a call. */
-export interface SentItem extends SentText {
+export class SentItem extends SentText {
   readonly outputIndex: number
   readonly id: string
   readonly item: Item
-  readonly parts: SmallMap<string, SentPart>
+  readonly parts = new Map<string, SentPart>()
   /** The open part; parts follow one another. */
-  current: SentPart | undefined
-  contents: number
-  summaries: number
+  current: SentPart | undefined = undefined
+  contents = 0
+  #summaries = 0
   /** Numbers of parts that are passed through, by the provider's numbers. Undefined until there is one. */
-  natives: Map<number, number> | undefined
+  natives: Map<number, number> | undefined = undefined
   /** A frame up to the arguments. */
   readonly argumentsHead: string
   /** The finished item. */
-  encoded: JsonObject | undefined
-}
+  encoded: JsonObject | undefined = undefined
 
-const argumentsHead = (item: FunctionCallItem, id: string, outputIndex: number): string =>
-  `{"type":"${argumentsFormat(item).stem}.delta","item_id":${JSON.stringify(id)},"output_index":${outputIndex},"delta":"`
-
-export const sentItem = (item: Item, id: string, outputIndex: number): SentItem => ({
-  outputIndex,
-  id,
-  item,
-  parts: smallMap(),
-  current: undefined,
-  contents: 0,
-  summaries: 0,
-  natives: undefined,
-  argumentsHead: item.type === 'function_call' ? argumentsHead(item, id, outputIndex) : '',
-  sent: 0,
-  buffer: undefined,
-  isShared: false,
-  encoded: undefined,
-})
-
-/** Adds a part to an item, with the next number of its kind. */
-export function addPart(item: SentItem, kind: PartKind, partNumber: number): SentPart {
-  const format = partFormats[kind]
-  const frameIndex = kind === 'summary' ? item.summaries++ : item.contents++
-  // Joined, because a template is kept as a chain of its pieces.
-  const position = [`"item_id":${JSON.stringify(item.id)},"output_index":`, item.outputIndex, `,"${format.numberField}":`, frameIndex]
-  const head = [`{"type":"${format.deltaEvent}",`, ...position, ',"delta":"'].join('')
-  const added: SentPart = {
-    kind,
-    format,
-    partNumber,
-    frameIndex,
-    head,
-    tail: kind === 'text' ? textTail : deltaTail,
-    sent: 0,
-    buffer: undefined,
-    isShared: false,
-    final: undefined,
-    annotations: [],
-    logprobs: [],
-    closed: false,
+  constructor(item: Item, id: string, outputIndex: number) {
+    super()
+    this.item = item
+    this.id = id
+    this.outputIndex = outputIndex
+    const type = `${argumentsFormat(item).stem}.delta`
+    this.argumentsHead =
+      item.type === 'function_call' ? `{"type":"${type}","item_id":${JSON.stringify(id)},"output_index":${outputIndex},"delta":"` : ''
   }
-  setEntry(item.parts, `${kind}:${partNumber}`, added)
-  item.current = added
-  return added
+
+  /** Adds a part, with the next number of its kind. */
+  addPart(kind: PartKind, partNumber: number): SentPart {
+    const added = new SentPart(this, kind, partNumber, kind === 'summary' ? this.#summaries++ : this.contents++)
+    this.parts.set(`${kind}:${partNumber}`, added)
+    this.current = added
+    return added
+  }
+
+  /** The item from what was sent of it, for a response that ends before the item is finished. */
+  soFar(status: ItemStatus): Item {
+    const { item } = this
+    const parts = [...this.parts.values()]
+    const textsOf = (wanted: PartKind): readonly string[] => parts.filter(({ kind }) => kind === wanted).map(part => part.toString())
+    if (item.type === 'message') return { ...item, content: parts.map(contentPart), status }
+    if (item.type === 'function_call') return { ...item, arguments: this.toString(), status }
+    if (item.type !== 'reasoning') return item
+    const content = textsOf('reasoning')
+    return { ...item, summary: textsOf('summary'), content: content.length > 0 ? content : undefined }
+  }
 }
 
-/** The fields that locate a part. */
-export const partPosition = ({ id, outputIndex }: SentItem, { format, frameIndex }: SentPart): JsonObject => ({
-  item_id: id,
-  output_index: outputIndex,
-  [format.numberField]: frameIndex,
-})
+function contentPart(part: SentPart): Part {
+  const { kind, annotations, logprobs } = part
+  if (kind === 'refusal') return { type: 'refusal', refusal: part.toString() }
+  return {
+    type: 'text',
+    text: part.toString(),
+    annotations: annotations.length > 0 ? annotations : undefined,
+    logprobs: logprobs.length > 0 ? logprobs : undefined,
+  }
+}
 
 /** Unknown fields of the provider's delta. Decoders only remember a delta with such fields. */
 export function unknownDeltaFields(event: EventOf<'delta'>): JsonObject | undefined {
@@ -143,26 +145,4 @@ const itemFields: ReadonlySet<string> = new Set([
 const unknownItemFields = (item: Item): JsonObject | undefined => {
   const body = originalBody(item)
   return body && Object.fromEntries(Object.entries(body).filter(([field]) => !itemFields.has(field)))
-}
-
-/** An item from what was sent of it, for a response that ends before the item is finished. */
-export function itemSoFar(sent: SentItem, status: ItemStatus): Item {
-  const { item, parts } = sent
-  const textsOf = (kind: PartKind): readonly string[] => valuesOf(parts).flatMap(part => (part.kind === kind ? [sentText(part)] : []))
-  if (item.type === 'message') return { ...item, content: valuesOf(parts).map(contentPart), status }
-  if (item.type === 'function_call') return { ...item, arguments: sentText(sent), status }
-  if (item.type !== 'reasoning') return item
-  const content = textsOf('reasoning')
-  return { ...item, summary: textsOf('summary'), ...(content.length > 0 && { content }) }
-}
-
-function contentPart(part: SentPart): Part {
-  const { kind, annotations, logprobs } = part
-  if (kind === 'refusal') return { type: 'refusal', refusal: sentText(part) }
-  return {
-    type: 'text',
-    text: sentText(part),
-    ...(annotations.length > 0 && { annotations }),
-    ...(logprobs.length > 0 && { logprobs }),
-  }
 }
