@@ -6,7 +6,7 @@ import { budgetHeaders, errorBody, GatewayError, isGatewayError, isRetryPointles
 import { type InferenceRequest, type JsonObject, own } from '@signalbox/dialects/protocol'
 import type { Gateway } from '@signalbox/gateway'
 import { callerOf } from '@signalbox/gateway/in-process'
-import { createPartWriter, decodeCallOptions, encodeError, encodeResult, type PartWriter } from './dialect/index.ts'
+import { decodeCallOptions, encodeError, encodeResult, PartWriter } from './dialect/index.ts'
 import { specificationVersion } from './dialect/wire.ts'
 
 /** The caller, and the defaults of all calls. */
@@ -50,7 +50,7 @@ export const createLanguageModel = (gateway: Gateway, modelId: string, settings:
     try {
       const { request, reply, headers } = await beginCall(gateway, settings, call)
       await reply.committed
-      const writer = createPartWriter(request, {
+      const writer = new PartWriter(request, {
         metadata: () => reply.metadata(),
         encodeFailure: failure => callError(allFailed([failure]), call),
       })

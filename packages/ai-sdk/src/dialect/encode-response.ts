@@ -1,5 +1,5 @@
 import { type InferenceRequest, type InferenceResponse, type JsonObject, type ResponseMetadata, unfold } from '@signalbox/dialects/protocol'
-import { createPartWriter } from './encode-stream.ts'
+import { PartWriter } from './encode-stream.ts'
 import { encodeFailure } from './errors.ts'
 import { encodeGatewayMetadata, encodeWarnings, sdkUsage } from './response-fields.ts'
 import type { GenerateResult, ResultContent, StreamPart } from './wire.ts'
@@ -10,7 +10,7 @@ export const encodeResponse = (response: InferenceResponse, request: InferenceRe
 
 /** Encodes a whole response by joining the parts of its stream. */
 export function encodeResult(response: InferenceResponse, request: InferenceRequest, metadata: ResponseMetadata): GenerateResult {
-  const parts = createPartWriter(request, { metadata: () => metadata, encodeFailure }).write(unfold(response))
+  const parts = new PartWriter(request, { metadata: () => metadata, encodeFailure }).write(unfold(response))
   const finish = parts.findLast(part => part.type === 'finish')
   const content = joinParts(parts)
   const finalText = finalAnswerOf(response)

@@ -3,7 +3,7 @@ import { fold, unfold } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
 import { decodeCallOptions } from './decode-request.ts'
 import { encodeResult } from './encode-response.ts'
-import { createPartWriter } from './encode-stream.ts'
+import { PartWriter } from './encode-stream.ts'
 import { encodeFailure } from './errors.ts'
 
 const request: InferenceRequest = { prompt: { input: [] }, routing: { models: ['small'], allow_fallbacks: true }, delivery: 'stream' }
@@ -90,7 +90,7 @@ test('every block begins once, has its deltas between, and ends once, however th
   const events = [...unfold(responseOf(items))]
   const whole = resultOf(items)
   for (const size of [1, 2, 3, 1_000]) {
-    const writer = createPartWriter(request, { metadata: metadataOf, encodeFailure })
+    const writer = new PartWriter(request, { metadata: metadataOf, encodeFailure })
     const open = new Map<string, string>()
     const ended = new Set<string>()
     for (let at = 0; at < events.length; at += size)
@@ -110,7 +110,7 @@ test('every block begins once, has its deltas between, and ends once, however th
 })
 
 test('nothing is written after the end, and an unknown reason is the finish reason `other`', () => {
-  const writer = createPartWriter(request, { metadata: metadataOf, encodeFailure })
+  const writer = new PartWriter(request, { metadata: metadataOf, encodeFailure })
   const finished: InferenceEvent = { type: 'finished', outcome: { status: 'incomplete', reason: 'pause_turn' } }
   expect(writer.write([finished]).at(-1)).toMatchObject({ type: 'finish', finishReason: { unified: 'other', raw: 'pause_turn' } })
   expect(writer.write([finished])).toEqual([])

@@ -1,5 +1,5 @@
 export { aiSdkClient } from './client.ts'
 export { type CallTarget, decodeCallOptions } from './decode-request.ts'
 export { encodeResult } from './encode-response.ts'
-export { createPartWriter, type PartWriter } from './encode-stream.ts'
+export { PartWriter } from './encode-stream.ts'
 export { encodeError } from './errors.ts'
