@@ -39,7 +39,7 @@ export function collectState(): StateCollector {
       signatures.push([call_id, signature])
     },
     take() {
-      const state: ChatReasoningState = { ...(field && { field }), details: details.map(({ fields }) => fields), signatures }
+      const state: ChatReasoningState = { field, details: details.map(({ fields }) => fields), signatures }
       field = undefined
       details = []
       signatures = []
@@ -71,9 +71,9 @@ const writeState = ({ field, details, signatures }: ChatReasoningState): string 
   field === undefined && details.length === 0 && signatures.length === 0
     ? undefined
     : JSON.stringify({
-        ...(field && { reasoning_field: field }),
-        ...(details.length > 0 && { reasoning_details: details }),
-        ...(signatures.length > 0 && { thought_signatures: signatures }),
+        reasoning_field: field,
+        reasoning_details: details.length > 0 ? details : undefined,
+        thought_signatures: signatures.length > 0 ? signatures : undefined,
       })
 
 const reasoningFields: readonly ReasoningField[] = ['reasoning_content', 'reasoning', 'reasoning_details', 'content']
@@ -87,7 +87,7 @@ export function readState(text: string | undefined): ChatReasoningState {
   const pairs: readonly Json[] = Array.isArray(body.thought_signatures) ? body.thought_signatures : []
   const field = reasoningFields.find(each => each === body.reasoning_field)
   return {
-    ...(field && { field }),
+    field,
     details: objects(body.reasoning_details),
     signatures: pairs.flatMap((pair): ChatReasoningState['signatures'] => {
       const [call_id, signature] = Array.isArray(pair) ? (pair as readonly Json[]) : []

@@ -14,7 +14,7 @@ export interface SignatureState {
 }
 
 export const encodeReasoningState = ({ on, signature, length }: SignatureState): string =>
-  JSON.stringify({ on, signature, ...(length > 0 && { length }) })
+  JSON.stringify({ on, signature, length: length > 0 ? length : undefined })
 
 const positions: ReadonlySet<string> = new Set(['call', 'image', 'text', 'end', 'thought'] satisfies readonly SignatureState['on'][])
 const isPosition = (value: unknown): value is SignatureState['on'] => typeof value === 'string' && positions.has(value)

@@ -37,8 +37,8 @@ export function startFold(): ResponseFold {
           status: 'failed',
           error: { kind: 'unreadable', message: 'The stream ended before the response was complete.' },
         },
-        ...(finished?.usage && { usage: finished.usage }),
-        ...(finished?.unmodeled && { unmodeled: finished.unmodeled }),
+        usage: finished?.usage,
+        unmodeled: finished?.unmodeled,
       }
       return remember(response, finished && originalOf(finished))
     },
@@ -54,7 +54,7 @@ export function unfold(response: InferenceResponse): readonly InferenceEvent[] {
     events.push({ type: 'item_finished', index, item })
   })
   const { outcome, usage, unmodeled } = response
-  const finished: InferenceEvent = { type: 'finished', outcome, ...(usage && { usage }), ...(unmodeled && { unmodeled }) }
+  const finished: InferenceEvent = { type: 'finished', outcome, usage, unmodeled }
   events.push(remember(finished, originalOf(response)))
   return events
 }
@@ -63,7 +63,7 @@ export function unfold(response: InferenceResponse): readonly InferenceEvent[] {
 function shell(item: Item): Item {
   if (item.type === 'message') return { ...item, content: [], status: 'in_progress' }
   if (item.type === 'function_call') return { ...item, arguments: '', status: 'in_progress' }
-  if (item.type === 'reasoning') return { type: 'reasoning', ...(item.id !== undefined && { id: item.id }), summary: [] }
+  if (item.type === 'reasoning') return { type: 'reasoning', id: item.id, summary: [] }
   return item
 }
 
@@ -84,7 +84,7 @@ function growth(item: Item, index: number): readonly InferenceEvent[] {
   return item.content.flatMap((part, at): readonly InferenceEvent[] => {
     if (part.type === 'text') {
       return [
-        { type: 'delta', index, delta: { kind: 'text', part: at, text: part.text, ...(part.logprobs && { logprobs: part.logprobs }) } },
+        { type: 'delta', index, delta: { kind: 'text', part: at, text: part.text, logprobs: part.logprobs } },
         ...(part.annotations ?? []).map(
           (annotation): InferenceEvent => ({ type: 'delta', index, delta: { kind: 'annotation', part: at, annotation } }),
         ),

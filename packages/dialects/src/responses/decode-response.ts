@@ -23,7 +23,7 @@ export function decodeResponse(body: JsonObject, mapping?: ResponseMapping): Inf
     Array.isArray(body.output) || hasError(body) ? decodeOutcome(body) : failed(unreadable('The response of the provider has no output.'))
   const outcome = stated.status !== 'failed' && output.some(isNameless) ? namelessCall : stated
   const usage = usageOf(body, { answered: output.length > 0, mapping })
-  return remember({ ...head, output, outcome, ...(usage && { usage }) }, { dialect, body })
+  return remember({ ...head, output, outcome, usage }, { dialect, body })
 }
 
 const isNameless = (item: Item): boolean => item.type === 'function_call' && item.name === ''

@@ -1,6 +1,5 @@
 import { copySlice } from '@signalbox/dialects/common'
 import type { Delta, InferenceEvent, InferenceResponse, Item, Part } from '@signalbox/dialects/protocol'
-import { deleteEntry, entryOf, type SmallMap, setEntry, smallMap } from '@signalbox/dialects/protocol'
 import type { EventBatch } from '../../upstream/event-batches.ts'
 
 // Cuts off responses of providers that ignore `max_output_tokens`, so that the cost stays bounded.
@@ -34,7 +33,7 @@ interface LatestPart {
 export interface OutputCutter extends CutEvents {
   readonly maxCharacters: number
   /** By item, then by kind and part. Undefined until an item starts. */
-  open: SmallMap<number, SmallMap<string, SentPart>> | undefined
+  open: Map<number, Map<string, SentPart>> | undefined
   /** The part of the latest delta. */
   latest: LatestPart | undefined
   characters: number
@@ -71,11 +70,11 @@ type TextEvent = Extract<InferenceEvent, { type: 'delta' }> & { readonly delta: 
 function isOneTooMany(state: OutputCutter, event: InferenceEvent): event is TextEvent {
   if (event.type === 'item_started') {
     state.latest = undefined
-    state.open ??= smallMap()
-    setEntry(state.open, event.index, smallMap())
+    state.open ??= new Map()
+    state.open.set(event.index, new Map())
   } else if (event.type === 'item_finished') {
     state.latest = undefined
-    if (state.open) deleteEntry(state.open, event.index)
+    state.open?.delete(event.index)
   } else if (event.type === 'delta') {
     const { delta } = event
     if (delta.kind === 'text' || delta.kind === 'refusal' || delta.kind === 'arguments') {
@@ -101,11 +100,11 @@ function notePart(state: OutputCutter, index: number, delta: Delta): void {
 
 /** The part that a delta extends, which becomes the latest. Undefined if its item is not open. */
 function trackedPart(state: OutputCutter, index: number, { kind, part }: Delta): SentPart | undefined {
-  const parts = state.open && entryOf(state.open, index)
+  const parts = state.open?.get(index)
   if (parts === undefined) return undefined
   const key = partKey(kind, part)
-  const sent = entryOf(parts, key) ?? { characters: 0, annotations: 0, logprobs: 0 }
-  setEntry(parts, key, sent)
+  const sent = parts.get(key) ?? { characters: 0, annotations: 0, logprobs: 0 }
+  parts.set(key, sent)
   state.latest = { index, kind, part, sent }
   return sent
 }
@@ -126,19 +125,19 @@ const wellFormed = (text: string): string => (/[\ud800-\udbff]$/.test(text) ? te
 function ending({ open, close }: OutputCutter, rest: EventBatch): EventBatch {
   const ends: InferenceEvent[] = []
   for (const event of [...rest, ...close()]) {
-    const parts = open && event.type === 'item_finished' ? entryOf(open, event.index) : undefined
+    const parts = open && event.type === 'item_finished' ? open.get(event.index) : undefined
     if (!open || event.type !== 'item_finished' || parts === undefined) continue
-    deleteEntry(open, event.index)
+    open.delete(event.index)
     ends.push({ type: 'item_finished', index: event.index, item: soFar(event.item, parts) })
   }
   return [...ends, { type: 'finished', outcome: { status: 'incomplete', reason: 'max_output_tokens' } }]
 }
 
 /** An item, reduced to what was sent of it. It may be kept for later requests, unlike the text that it was cut from. */
-function soFar(item: Item, sent: SmallMap<string, SentPart>): Item {
+function soFar(item: Item, sent: ReadonlyMap<string, SentPart>): Item {
   const sentOf = (kind: Delta['kind'], texts: readonly string[] = []): readonly string[] =>
     texts.flatMap((text, part) => {
-      const characters = entryOf(sent, partKey(kind, part))?.characters
+      const characters = sent.get(partKey(kind, part))?.characters
       return characters === undefined ? [] : [copySlice(text, characters)]
     })
   if (item.type === 'message')
@@ -150,12 +149,12 @@ function soFar(item: Item, sent: SmallMap<string, SentPart>): Item {
   return { ...rest, summary: sentOf('summary', item.summary), ...(content.length > 0 && { content }) }
 }
 
-function partSoFar(part: Part, at: number, sent: SmallMap<string, SentPart>): readonly Part[] {
+function partSoFar(part: Part, at: number, sent: ReadonlyMap<string, SentPart>): readonly Part[] {
   if (part.type === 'refusal') {
-    const characters = entryOf(sent, partKey('refusal', at))?.characters
+    const characters = sent.get(partKey('refusal', at))?.characters
     return characters === undefined ? [] : [{ type: 'refusal', refusal: copySlice(part.refusal, characters) }]
   }
-  const length = part.type === 'text' ? entryOf(sent, partKey('text', at)) : undefined
+  const length = part.type === 'text' ? sent.get(partKey('text', at)) : undefined
   if (part.type !== 'text' || length === undefined) return []
   const annotations = part.annotations?.slice(0, length.annotations) ?? []
   const logprobs = part.logprobs?.slice(0, length.logprobs) ?? []
