@@ -1,4 +1,4 @@
-import type { InferenceRequest, Usage } from '@signalbox/dialects/protocol'
+import { type InferenceRequest, isObject, type Usage } from '@signalbox/dialects/protocol'
 import type { UsageRow } from '@signalbox/storage'
 import type { Plan } from '../../routing/plan.ts'
 import type { CallFacts } from '../../runtime/ports.ts'
@@ -50,43 +50,33 @@ export interface LiveJournal {
   readonly write: () => string
 }
 
-/** What a journal is written from. */
-interface JournaledRequest {
-  readonly request: InferenceRequest
-  readonly plan: Plan
-  /** Unix milliseconds. */
-  readonly at: number
-}
-
 /** Creates the journal of a request. Its text is made whenever it is written. */
-export function createJournal(facts: CallFacts, journaled: JournaledRequest): LiveJournal {
+export function createJournal(
+  { workspaceId, keyId, ancestors, budgets, tags, model: modelAsked }: CallFacts,
+  { request, plan, at }: { readonly request: InferenceRequest; readonly plan: Plan; readonly at: number },
+): LiveJournal {
   const journal: LiveJournal = {
     slotKeys: [],
     progress: () => undefined,
-    write: () => {
-      const { slotKeys, progress } = journal
-      return JSON.stringify({ ...factsOf(facts, journaled), slotKeys, progress: progress() } satisfies Journal)
-    },
+    write: () =>
+      JSON.stringify({
+        workspaceId,
+        keyId,
+        ancestors: ancestors?.map(above => ({ keyId: above.keyId })),
+        budgets,
+        tags,
+        at,
+        modelAsked,
+        model: plan.candidates[0].model.id,
+        strategy: plan.strategy,
+        streamed: request.delivery === 'stream',
+        metadata: request.metadata,
+        slotKeys: journal.slotKeys,
+        progress: journal.progress(),
+      } satisfies Journal),
   }
   return journal
 }
-
-const factsOf = (
-  { workspaceId, keyId, ancestors, budgets, tags, model }: CallFacts,
-  { request, plan, at }: JournaledRequest,
-): JournalFacts => ({
-  workspaceId,
-  keyId,
-  ...(ancestors && { ancestors: ancestors.map(above => ({ keyId: above.keyId })) }),
-  ...(budgets && { budgets }),
-  ...(tags && { tags }),
-  at,
-  modelAsked: model,
-  model: plan.candidates[0].model.id,
-  strategy: plan.strategy,
-  streamed: request.delivery === 'stream',
-  metadata: request.metadata,
-})
 
 /** Returns undefined if there is no journal or its format is unknown. */
 export function parseJournal(text: string | undefined): Journal | undefined {
@@ -99,14 +89,7 @@ export function parseJournal(text: string | undefined): Journal | undefined {
 }
 
 const isJournal = (found: unknown): found is Journal =>
-  typeof found === 'object' &&
-  found !== null &&
-  'workspaceId' in found &&
-  typeof found.workspaceId === 'string' &&
-  'at' in found &&
-  typeof found.at === 'number' &&
-  'slotKeys' in found &&
-  Array.isArray(found.slotKeys)
+  isObject(found) && typeof found.workspaceId === 'string' && typeof found.at === 'number' && Array.isArray(found.slotKeys)
 
 const noUsage: Usage = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
 

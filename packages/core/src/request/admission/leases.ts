@@ -62,7 +62,7 @@ export function createLeases({ running, counters, ledger, clock, logger }: Lease
     const due = [...running].filter(({ holdDueAt }) => holdDueAt !== undefined && holdDueAt <= now)
     for (let from = 0; from < due.length; from += batchSize) {
       const batch = due.slice(from, from + batchSize)
-      const renewals = batch.map(({ requestId, journal }) => ({ id: requestId, ...(journal && { journal }) }))
+      const renewals = batch.map(({ requestId, journal }) => ({ id: requestId, journal }))
       await withinStorageWait(ledger.renew(renewals), clock)
       for (const each of batch) each.holdDueAt = now + leaseTimes.holdMs
     }
