@@ -78,5 +78,5 @@ export const actorOf = (
   key: { id: keyId, name: keyName, prefix: keyPrefix, scopes, isBounded: isEndUser === true && (limits ?? budgets) !== undefined },
   nameStyle: 'json',
   requestId,
-  ...(request.ip !== undefined && { ip: request.ip }),
+  ip: request.ip,
 })

@@ -7,7 +7,7 @@ import { dayMs } from '@signalbox/dialects/protocol'
 import type { Evidence } from '@signalbox/router/decision-log'
 import type { Awaitable, TotalsQuery, UsageQuery, UsageRow, UsageTotal } from '@signalbox/storage'
 import { quantileOf } from '@signalbox/storage/histogram'
-import { absent } from './check.ts'
+import { absent } from './find-workspace.ts'
 import type { WorkspaceContext } from './ports.ts'
 
 /** Filters of requests. Times are Unix milliseconds, `from` inclusive, `to` exclusive. Default: the last 30 days. */
@@ -140,7 +140,7 @@ export function analyticsOf({ ports, workspaceId }: WorkspaceContext): Analytics
     },
     async requests({ after, limit = 100, ...query } = {}) {
       const range = usageQueryOf(query)
-      return orStoreDown(() => usage.list({ ...range, limit, ...(after !== undefined && { after }) }))
+      return orStoreDown(() => usage.list({ ...range, limit, after }))
     },
     async routing(id) {
       const evidence = ports.evidenceFrom(await request(id))
@@ -156,7 +156,7 @@ export function analyticsOf({ ports, workspaceId }: WorkspaceContext): Analytics
       let after: string | undefined
       for (let left = most; left > 0; ) {
         const limit = Math.min(left, rowsAtOnce)
-        const page = { ...range, limit, ...(after !== undefined && { after }) }
+        const page = { ...range, limit, after }
         const rows = await reports.run(workspaceId, () => orStoreDown(() => usage.list(page)), { isFirst: after === undefined })
         if (rows.length > 0) yield rows
         if (rows.length < limit) return
@@ -182,10 +182,10 @@ function rangeOf({ from, to, model, provider, apiKeyId, user, tag }: AnalyticsQu
     workspaceId,
     from: since,
     to: until,
-    ...(model !== undefined && { model }),
-    ...(provider !== undefined && { provider }),
-    ...(keyId !== undefined && { keyId }),
-    ...(tag !== undefined && { tag }),
+    model,
+    provider,
+    keyId,
+    tag,
   }
 }
 

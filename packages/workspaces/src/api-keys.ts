@@ -1,13 +1,15 @@
-import type { CallLimits, KeyBody } from '@signalbox/core/access'
 import {
   ancestorIdsOf,
+  type CallLimits,
   changedRecord,
   hashSecret,
   isActive,
   isMistyped,
+  type KeyBody,
   makeSecret,
   newRecord,
   nounOf,
+  periodOf,
   prefixOf,
   type TypedRecord,
 } from '@signalbox/core/access'
@@ -18,18 +20,18 @@ import {
   scopes as everyScope,
   invalidValue,
   type NewApiKey,
+  rotationGrace,
   type Scope,
   toWire,
 } from '@signalbox/core/resources'
+import { orStoreDown } from '@signalbox/core/runtime'
 import { GatewayError } from '@signalbox/dialects/errors'
+import type { RecordPut } from '@signalbox/storage'
 import type { Actor, Draft } from './change.ts'
-import { absent } from './check.ts'
 import { originOfNewKey } from './descendant-keys.ts'
-import { findWorkspace } from './find-workspace.ts'
-import { type KeyUsage, keyUsage, type UsagePeriod } from './key-usage.ts'
-import { budgetsGone, keyBudget, noBudgetPart } from './money/key-budgets.ts'
+import { absent, findWorkspace } from './find-workspace.ts'
+import { budgetsGone, keyBudget, noBudgetPart } from './money/budgets.ts'
 import type { WorkspaceContext } from './ports.ts'
-import { rotateKey } from './rotate-key.ts'
 import { defined } from './wire-names.ts'
 
 /** The API keys of a workspace. */
@@ -90,7 +92,7 @@ export const apiKeysOf = (context: WorkspaceContext): ApiKeys => {
     create: input => create(context, input),
     list: async ({ includeRevoked = false, after, limit = 100 } = {}) => {
       const groups = includeRevoked ? ['active', 'revoked'] : ['active']
-      return recordsOf(await records.list('key', { workspaceId, groups, limit, ...(after !== undefined && { after }) }))
+      return recordsOf(await records.list('key', { workspaceId, groups, limit, after }))
     },
     get: async id => oneRecord(await keyOf(id)),
     usage: async (id, { period = 'month' } = {}) => keyUsage(context, (await keyOf(id)).id, period),
@@ -303,4 +305,112 @@ function checkSecret(secret: string): void {
 
 function checkExpiry({ expiresAt }: ApiKeyChange, now: number): void {
   if (expiresAt && expiresAt.getTime() <= now) throw invalidValue('expiresAt', expiresAt.toISOString(), 'a date in the future')
+}
+
+// Rotation gives a key another secret. The key keeps its id, limits, budgets and children; the replaced secret stays valid for a while.
+
+/** Replaced secrets of one key that may be valid at a time. */
+const maxReplaced = 10
+
+/** Replaced secrets that one rotation brings to an end. */
+const maxEnded = 100
+
+export interface Rotation {
+  readonly id: string
+  readonly keyOf: (id: string) => Promise<TypedRecord<'key'>>
+  /** Seconds. */
+  readonly gracePeriod: number | undefined
+}
+
+/** The rotated key and its new secret. */
+export async function rotateKey(
+  { ports, workspaceId, actor }: WorkspaceContext,
+  { id, keyOf, gracePeriod = rotationGrace.defaultSeconds }: Rotation,
+): Promise<{ readonly key: TypedRecord<'key'>; readonly secret: string }> {
+  const { records, commitWithAudit, authenticator, clock, ids, isForSetup, logger } = ports
+  const secret = makeSecret(ids)
+  const hash = await hashSecret(secret)
+  const rotating = commitWithAudit(workspaceId, actor, async () => {
+    const key = await keyOf(id)
+    const now = clock.now()
+    if (!isActive(key.body, now)) {
+      if (!isForSetup) throw notActive()
+      logger.warn(
+        { workspaceId, name: key.body.name, id },
+        'The API key that `setup` rotates is revoked or has expired, so its new secret is not valid either.',
+      )
+      return { events: [], result: key }
+    }
+    const until = now + gracePeriod * 1_000
+    const earlier = await records.list('old_secret', { workspaceId, groups: [id], limit: maxEnded })
+    // Those that this rotation ends do not count: a key can always be rotated without a grace period.
+    if (!isForSetup && earlier.filter(({ body }) => Math.min(body.until, until) > now).length >= maxReplaced) throw tooMany()
+    const replaced = { id: ids.uuid(), workspaceId, group: id, name: key.name ?? '', createdAt: now, body: { keyId: id, until } }
+    const body = { ...key.body, prefix: prefixOf(secret), rotatedAt: now, previousSecretExpiresAt: until }
+    return {
+      puts: [
+        changedRecord(key, { name: hash, body }),
+        newRecord('old_secret', replaced),
+        ...earlier.flatMap(each => endedEarlier(each, { now, until })),
+      ],
+      events: [
+        {
+          event: 'api_key.updated',
+          subject: { type: 'api_key', id },
+          changes: { previous_secret_expires_at: new Date(until).toISOString() },
+        },
+      ],
+      result: { ...key, body },
+    }
+  })
+  const key = await rotating.finally(() => authenticator.forget(id, workspaceId))
+  authenticator.welcome(secret)
+  return { key, secret }
+}
+
+/** A secret that was replaced earlier does not outlive the one that is replaced now. */
+function endedEarlier(
+  secret: TypedRecord<'old_secret'>,
+  { now, until }: { readonly now: number; readonly until: number },
+): readonly RecordPut[] {
+  const { until: before } = secret.body
+  if (before <= now) return [changedRecord(secret, { group: 'ended' })]
+  return before > until ? [changedRecord(secret, { body: { until } })] : []
+}
+
+const notActive = (): GatewayError =>
+  new GatewayError('state_precondition_failed', {
+    message: 'This API key is revoked or has expired, so it cannot be rotated. Create another key.',
+  })
+
+const tooMany = (): GatewayError =>
+  new GatewayError('state_precondition_failed', {
+    message: `This API key was rotated ${maxReplaced} times, and the replaced secrets are still valid. Rotate it with a grace period of 0, which ends all of them at once, or wait until one of them has expired.`,
+  })
+
+/** The usage of a key in the current UTC period. Money is microdollars charged; times are Unix milliseconds, `end` exclusive. */
+export interface KeyUsage {
+  readonly keyId: string
+  readonly workspaceId: string
+  readonly period: UsagePeriod
+  readonly start: number
+  readonly end: number
+  readonly requests: number
+  readonly errors: number
+  /** Requests refused by a limit of the key or its workspace (not included in `requests`), or rate limited by every provider. */
+  readonly rateLimited: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cost: number
+}
+
+export type UsagePeriod = 'day' | 'week' | 'month'
+
+export async function keyUsage({ ports, workspaceId }: WorkspaceContext, keyId: string, period: UsagePeriod): Promise<KeyUsage> {
+  const now = ports.clock.now()
+  const { start = now, end = now } = periodOf(period, now)
+  const [total] = await orStoreDown(() => ports.storage.usage.totals({ workspaceId, keyId, from: start, to: end }))
+  const refused = await ports.refusals.between({ keyId, workspaceId }, { start, end })
+  const { requests = 0, errors = 0, rateLimited = 0, inputTokens = 0, outputTokens = 0, cost = 0 } = total ?? {}
+  return { keyId, workspaceId, period, start, end, requests, errors, rateLimited: rateLimited + refused, inputTokens, outputTokens, cost }
 }

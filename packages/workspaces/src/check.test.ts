@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { absent } from './check.ts'
+import { absent } from './find-workspace.ts'
 
 test('a missing resource is named by at most a hundred characters of its id', () => {
   expect(absent('budget', 'budget_1')).toMatchObject({

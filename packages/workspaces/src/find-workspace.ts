@@ -7,3 +7,7 @@ export async function findWorkspace(records: Pick<Records, 'find'>, id: string):
   if (found) return found
   throw new GatewayError('resource_not_found', { message: `There is no workspace "${id}". Create it first with \`workspaces.create\`.` })
 }
+
+/** `resource_not_found`: the workspace has no such resource. */
+export const absent = (what: string, id: string): GatewayError =>
+  new GatewayError('resource_not_found', { message: `There is no ${what} "${id.slice(0, 100)}" in this workspace.` })

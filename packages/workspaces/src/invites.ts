@@ -5,11 +5,9 @@ import { callHook } from '@signalbox/core/runtime'
 import { toBase64Url } from '@signalbox/dialects/common'
 import { GatewayError } from '@signalbox/dialects/errors'
 import { dayMs } from '@signalbox/dialects/protocol'
-import { absent } from './check.ts'
 import { checkEmail, normalEmail } from './email.ts'
-import { findWorkspace } from './find-workspace.ts'
-import { checkGrant } from './grant-role.ts'
-import { checkSeat, isMember, joining, memberName } from './members.ts'
+import { absent, findWorkspace } from './find-workspace.ts'
+import { checkGrant, checkSeat, isMember, joining, memberName } from './members.ts'
 import type { ManagementPorts, WorkspaceContext } from './ports.ts'
 
 /** The invites of a workspace to future members. */
@@ -39,9 +37,7 @@ export function invitesOf({ ports, workspaceId, actor }: WorkspaceContext): Invi
   const { records, commitWithAudit, clock, ids, logger, hooks } = ports
   return {
     list: async ({ after, limit = 100 } = {}) =>
-      (await records.list('invite', { workspaceId, limit, ...(after !== undefined && { after }) })).map(kept =>
-        inviteOf(kept, clock.now()),
-      ),
+      (await records.list('invite', { workspaceId, limit, after })).map(kept => inviteOf(kept, clock.now())),
     async create({ email, role }) {
       checkEmail(email)
       checkGrant(role, actor)

@@ -1,11 +1,9 @@
-import type { MemberBody } from '@signalbox/core/access'
-import { changedRecord, newRecord, type Records, recordRemoval, type TypedRecord } from '@signalbox/core/access'
-import type { Member, MemberChange, NewMember } from '@signalbox/core/resources'
+import { changedRecord, type MemberBody, newRecord, nounOf, type Records, recordRemoval, type TypedRecord } from '@signalbox/core/access'
+import { type Member, type MemberChange, type NewMember, type Role, type Scope, scopes } from '@signalbox/core/resources'
 import { GatewayError } from '@signalbox/dialects/errors'
-import { absent } from './check.ts'
+import type { Actor } from './change.ts'
 import { checkEmail, normalEmail } from './email.ts'
-import { findWorkspace } from './find-workspace.ts'
-import { checkGrant } from './grant-role.ts'
+import { absent, findWorkspace } from './find-workspace.ts'
 import type { WorkspaceContext } from './ports.ts'
 
 /** The members of a workspace and their roles. */
@@ -43,8 +41,7 @@ export function membersOf({ ports, workspaceId, actor }: WorkspaceContext): Memb
     })
   }
   return {
-    list: async ({ after, limit = 100 } = {}) =>
-      (await records.list('member', { workspaceId, limit, ...(after !== undefined && { after }) })).map(memberOf),
+    list: async ({ after, limit = 100 } = {}) => (await records.list('member', { workspaceId, limit, after })).map(memberOf),
     async add(input) {
       checkEmail(input.email)
       checkGrant(input.role, actor)
@@ -119,3 +116,23 @@ export async function checkSeat(records: Records, workspaceId: string): Promise<
 }
 
 const memberOf = ({ id, body }: TypedRecord<'member'>): Member => ({ ...body, id })
+
+/** The management scopes equivalent to each role. Developers and viewers have none. */
+const administers: Readonly<Record<Role, readonly Scope[]>> = {
+  owner: scopes,
+  admin: scopes.filter(scope => scope.endsWith(':write') && scope !== 'billing:write'),
+  billing: ['billing:write', 'budgets:write'],
+  developer: [],
+  viewer: [],
+}
+
+/** Throws if the role has scopes that the actor's key lacks: such a key neither grants the role nor takes it away. The operator may do both. */
+export function checkGrant(role: Role, { key }: Actor): void {
+  if (!key) return
+  const lacking = administers[role].filter(scope => !key.scopes.has(scope))
+  if (lacking.length === 0) return
+  throw new GatewayError('operation_not_allowed', {
+    message: `The role "${role}" has scopes that this ${nounOf(key.id)} lacks: ${lacking.map(scope => `"${scope}"`).join(', ')}. Use a key that has these scopes, or another role.`,
+    param: 'role',
+  })
+}

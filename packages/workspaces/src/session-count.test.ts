@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countWith, countWithout } from './session-count.ts'
+import { countWith, countWithout } from './session-groups.ts'
 
 const quarter = 900_000
 const now = 1_000 * quarter

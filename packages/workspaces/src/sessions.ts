@@ -3,11 +3,10 @@ import { changedRecord, hashSecret, isTag, makeSecret, nounOf, prefixOf, recordR
 import { invalidValue, type NewSession, type Session, sessionFields, toWire } from '@signalbox/core/resources'
 import { GatewayError } from '@signalbox/dialects/errors'
 import { sessionTokenPrefix } from '@signalbox/dialects/protocol'
-import { absent } from './check.ts'
+import { absent } from './find-workspace.ts'
 import { checkKnown } from './known-names.ts'
 import type { WorkspaceContext } from './ports.ts'
-import { countWithout } from './session-count.ts'
-import { commitSession } from './session-groups.ts'
+import { commitSession, countWithout } from './session-groups.ts'
 
 /** The sessions of a workspace: short-lived tokens with which a web page of the app calls models for one user. */
 export interface Sessions {
@@ -37,11 +36,11 @@ export function sessionsOf(context: WorkspaceContext): Sessions {
   return {
     create: input => createUserSession(context, input),
     async list({ user, after, limit = 100 } = {}) {
-      const query = { workspaceId, limit, ...(user !== undefined && { groups: [user] }) }
+      const query = { workspaceId, limit, groups: user === undefined ? undefined : [user] }
       const now = clock.now()
       const live: Session[] = []
       for (let place = after; live.length < limit; ) {
-        const page = await records.list('session', { ...query, ...(place !== undefined && { after: place }) })
+        const page = await records.list('session', { ...query, after: place })
         live.push(...page.filter(({ body }) => body.expiresAt > now).map(sessionOf))
         place = page.at(-1)?.id
         if (page.length < limit) break

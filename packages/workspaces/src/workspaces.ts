@@ -8,15 +8,21 @@ import { type ByokKeys, byokKeysOf } from './byok/keys.ts'
 import type { Actor } from './change.ts'
 import { withCheckedCalls } from './check-calls.ts'
 import { acceptInvite, type Invites, invitesOf } from './invites.ts'
-import { limitsOf, type WorkspaceLimits } from './limits.ts'
 import { type Members, membersOf } from './members.ts'
 import { type Billing, billingOf } from './money/billing.ts'
 import { type Budgets, budgetsOf } from './money/budgets.ts'
-import { type SubscriptionResource, subscriptionOf } from './money/subscription.ts'
 import type { ManagementPorts, WorkspaceContext } from './ports.ts'
-import { type RoutingDefaultsResource, routingDefaultsOf } from './routing-defaults.ts'
 import { type Sessions, sessionsOf } from './sessions.ts'
-import { type SettingsResource, settingsOf } from './settings.ts'
+import {
+  limitsOf,
+  type RoutingDefaultsResource,
+  routingDefaultsOf,
+  type SettingsResource,
+  type SubscriptionResource,
+  settingsOf,
+  subscriptionOf,
+  type WorkspaceLimits,
+} from './settings.ts'
 import { checkWorkspaceId } from './workspace-id.ts'
 
 /**
@@ -77,7 +83,7 @@ export function workspacesOf(ports: ManagementPorts): Workspaces {
       }),
     acceptInvite: (input: Acceptance) => acceptInvite(ports, input),
     list: async ({ after, limit = 1_000 }: { readonly after?: string; readonly limit?: number } = {}) =>
-      (await records.list('workspace', { limit, ...(after !== undefined && { after }) })).map(({ id, body }) => ({ id, name: body.name })),
+      (await records.list('workspace', { limit, after })).map(({ id, body }) => ({ id, name: body.name })),
   }
   return Object.assign(one, withCheckedCalls('workspaces', verbs, workspaceEndpoints))
 }

@@ -21,7 +21,7 @@ function languageModelView({ id, displayName }: Model, offers: readonly Offer[])
   return {
     id,
     name: displayName ?? id,
-    ...(price && { pricing: pricingView(price) }),
+    pricing: price && pricingView(price),
     specification: { specificationVersion: 'v4', provider: offers[0]?.provider ?? '', modelId: id },
     modelType: 'language',
   }

@@ -58,7 +58,7 @@ function providerView({ id, displayName, env = [] }: ProviderRecord, basePath: s
   return {
     provider: id,
     display_name: displayName,
-    ...(variable !== undefined && { key_hint: `As in the environment variable ${variable}` }),
+    key_hint: variable && `As in the environment variable ${variable}`,
     // Without a host, because clients may reach the gateway under several names.
     tiers_url: `${basePath}/v1/byok/providers/${encodeURIComponent(id)}/tiers`,
   }

@@ -88,7 +88,7 @@ function modelView(model: Model, offers: readonly Offer[], { gateway, site }: Ca
     display_name: model.displayName ?? model.id,
     owned_by: gateway.ownedBy,
     // Absent if unknown, because a 0 would look like a fact.
-    ...(context_window !== undefined && { context_window }),
+    context_window,
     supported_endpoints: site.endpoints,
     providers: onePerProvider(offers).map(offerView),
   }
@@ -97,5 +97,5 @@ function modelView(model: Model, offers: readonly Offer[], { gateway, site }: Ca
 const offerView = ({ provider, price, dataPolicy }: Offer): Readonly<Record<string, unknown>> => ({
   name: provider,
   ...(price !== undefined && { input_price: toUsd(price.input), output_price: toUsd(price.output) }),
-  ...(dataPolicy !== undefined && { data_policy: dataPolicy }),
+  data_policy: dataPolicy,
 })

@@ -1,4 +1,4 @@
-import type { PriceWindow, Rates } from '@signalbox/dialects/protocol'
+import type { Rates } from '@signalbox/dialects/protocol'
 import { type Capability, capabilities, type Model, type Offer } from '@signalbox/dialects/protocol'
 import type { Gateway } from '@signalbox/gateway'
 import { toUsd } from '@signalbox/gateway'
@@ -108,7 +108,7 @@ function registryRecord(entry: Entry): Readonly<Record<string, unknown>> {
 function newestFactsOf(offers: readonly Offer[]): Readonly<Record<string, unknown>> {
   const [first] = offers.toSorted((a, b) => ((a.asOf ?? '') > (b.asOf ?? '') ? -1 : 1))
   const { source, asOf } = first ?? {}
-  return { ...(source !== undefined && { source }), ...(asOf !== undefined && { as_of: asOf }) }
+  return { source, as_of: asOf }
 }
 
 function directoryEntry(entry: Entry): Readonly<Record<string, unknown>> {
@@ -119,14 +119,14 @@ function directoryEntry(entry: Entry): Readonly<Record<string, unknown>> {
   return {
     ...registryRecord(entry),
     aliases: model.aliases ?? [],
-    ...(context_window !== undefined && { context_window }),
-    ...(max_output_tokens !== undefined && { max_output_tokens }),
+    context_window,
+    max_output_tokens,
     prices: onePerProvider(offers).flatMap(offer => priceView(offer) ?? []),
-    ...(created !== undefined && { released_at: new Date(created * 1000).toISOString() }),
-    ...(knowledgeCutoff !== undefined && { knowledge_cutoff: knowledgeCutoff }),
-    ...(retiresAt !== undefined && { retires_at: retiresAt }),
-    ...(successor !== undefined && { successor }),
-    ...(openWeights !== undefined && { open_weights: openWeights }),
+    released_at: created === undefined ? undefined : new Date(created * 1000).toISOString(),
+    knowledge_cutoff: knowledgeCutoff,
+    retires_at: retiresAt,
+    successor,
+    open_weights: openWeights,
   }
 }
 
@@ -138,30 +138,39 @@ function providerView(record: ProviderRecord, entries: readonly Entry[], { route
     id,
     display_name: displayName,
     data_policy: dataPolicy,
-    ...(retentionDays !== undefined && { retention_days: retentionDays }),
-    ...(headquarters !== undefined && { headquarters }),
-    ...(docsURL !== undefined && { docs_url: docsURL }),
+    retention_days: retentionDays,
+    headquarters,
+    docs_url: docsURL,
     regions: [...regions].sort(),
     // Named by the endpoint of the dialect; a dialect without an endpoint here keeps its own name.
     endpoints: dialects.map(name => routes.find(({ dialect, endpoint }) => dialect === name && endpoint !== undefined)?.endpoint ?? name),
     model_count: sold.length,
-    ...(source !== undefined && { source }),
-    ...(asOf !== undefined && { as_of: asOf }),
+    source,
+    as_of: asOf,
   }
 }
 
-type RatesView = Readonly<Record<string, unknown>>
+const usdOf = (amount: number | undefined): number | undefined => (amount === undefined ? undefined : toUsd(amount))
 
 /** Unknown rates are absent, because a 0 would mean free. */
-const ratesView = ({ input, output, inputAudio, cached, cacheWrite, cacheWrite1h, request, tools }: Rates): RatesView => ({
+const ratesView = ({
+  input,
+  output,
+  inputAudio,
+  cached,
+  cacheWrite,
+  cacheWrite1h,
+  request,
+  tools,
+}: Rates): Readonly<Record<string, unknown>> => ({
   input_price: toUsd(input),
   output_price: toUsd(output),
-  ...(inputAudio !== undefined && { audio_input_price: toUsd(inputAudio) }),
-  ...(cached !== undefined && { cached_input_price: toUsd(cached) }),
-  ...(cacheWrite !== undefined && { cache_write_price: toUsd(cacheWrite) }),
-  ...(cacheWrite1h !== undefined && { cache_write_1h_price: toUsd(cacheWrite1h) }),
-  ...(request !== undefined && { request_price: toUsd(request) }),
-  ...(tools && { tool_prices: Object.fromEntries(Object.entries(tools).map(([tool, price]) => [tool, toUsd(price)])) }),
+  audio_input_price: usdOf(inputAudio),
+  cached_input_price: usdOf(cached),
+  cache_write_price: usdOf(cacheWrite),
+  cache_write_1h_price: usdOf(cacheWrite1h),
+  request_price: usdOf(request),
+  tool_prices: tools && Object.fromEntries(Object.entries(tools).map(([tool, price]) => [tool, toUsd(price)])),
 })
 
 /** The price of a provider. Undefined if unknown. */
@@ -169,19 +178,12 @@ const priceView = ({ provider, price, retiresAt, source, asOf }: Offer): Readonl
   price && {
     provider,
     ...ratesView(price),
-    ...(price.tiers && { long_prompts: price.tiers.map(({ over, ...rates }) => ({ over_tokens: over, ...ratesView(rates) })) }),
-    ...(price.priority && { priority: ratesView(price.priority) }),
-    ...(price.windows && { windows: price.windows.map(windowView) }),
-    ...(price.changes && { changes: price.changes.map(({ from, price: next }) => ({ from, ...ratesView(next) })) }),
-    ...(price.surcharges && { surcharges: price.surcharges.map(surcharge => ({ ...surcharge })) }),
-    ...(retiresAt !== undefined && { retires_at: retiresAt }),
-    ...(source !== undefined && { source }),
-    ...(asOf !== undefined && { as_of: asOf }),
+    long_prompts: price.tiers?.map(({ over, ...rates }) => ({ over_tokens: over, ...ratesView(rates) })),
+    priority: price.priority && ratesView(price.priority),
+    windows: price.windows?.map(({ days, from, to, ...rates }) => ({ days, from, to, ...ratesView(rates) })),
+    changes: price.changes?.map(({ from, price: next }) => ({ from, ...ratesView(next) })),
+    surcharges: price.surcharges,
+    retires_at: retiresAt,
+    source,
+    as_of: asOf,
   }
-
-const windowView = ({ days, from, to, ...rates }: PriceWindow): Readonly<Record<string, unknown>> => ({
-  ...(days && { days }),
-  from,
-  to,
-  ...ratesView(rates),
-})

@@ -22,9 +22,9 @@ export async function compactResponses(call: Call, caller: Caller): Promise<ApiR
     requestId,
     signal: request.signal,
     header: request.header,
-    ...(admission && { admission }),
-    ...(claimMemory && { claimMemory }),
-    ...(context?.waitUntil && { waitUntil: context.waitUntil }),
+    admission,
+    claimMemory,
+    waitUntil: context?.waitUntil,
   })
   logOutcome(log, metadata, response)
   // Usage, cost and warnings are the same as in other responses of this dialect.
@@ -36,8 +36,8 @@ export async function compactResponses(call: Call, caller: Caller): Promise<ApiR
     model,
     output: [...userMessages(body.input, metadata.itemId), item],
     usage,
-    ...(routing_metadata !== undefined && { routing_metadata }),
-    ...(warnings !== undefined && { warnings }),
+    routing_metadata,
+    warnings,
   }
   return json(compaction, { headers: warningHeaders(metadata.warnings) })
 }

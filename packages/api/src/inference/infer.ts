@@ -61,7 +61,7 @@ async function warmUp(
   const admission = early ?? (await gateway.admitEarly(caller, requestId))
   // Unknown models and unsatisfiable constraints are refused now. Without input there is nothing to route yet.
   try {
-    if (inferenceRequest.prompt.input.length > 0) await gateway.plan(inferenceRequest, caller, { ...(claimMemory && { claimMemory }) })
+    if (inferenceRequest.prompt.input.length > 0) await gateway.plan(inferenceRequest, caller, { claimMemory })
   } finally {
     await admission.leave()
   }

@@ -168,8 +168,8 @@ function requestOf(upgrade: ApiRequest, { text, bytes }: Message, over: Pick<Api
     header: name => (connectionHeaders.has(name) ? undefined : upgrade.header(name)),
     arrived: () => true,
     text: limit => (bytes > limit ? { ok: false, why: 'too_large' } : { ok: true, text }),
-    ...(upgrade.ip !== undefined && { ip: upgrade.ip }),
-    ...(upgrade.signedIn && { signedIn: upgrade.signedIn }),
+    ip: upgrade.ip,
+    signedIn: upgrade.signedIn,
     ...over,
   }
 }

@@ -1,6 +1,6 @@
-import type { CredentialBody } from '@signalbox/core/access'
 import {
   type BodyChanges,
+  type CredentialBody,
   changedRecord,
   maxRecordsOfKind,
   maxRecordsRead,
@@ -8,13 +8,14 @@ import {
   recordRemoval,
   type TypedRecord,
 } from '@signalbox/core/access'
-import { type ByokKey, type ByokKeyChange, byokKeyFields, type NewByokKey, toWire } from '@signalbox/core/resources'
+import { type ByokKey, type ByokKeyChange, byokKeyFields, invalidValue, type NewByokKey, toWire } from '@signalbox/core/resources'
+import { sha256 } from '@signalbox/core/runtime'
 import { GatewayError } from '@signalbox/dialects/errors'
-import { absent } from '../check.ts'
-import { findWorkspace } from '../find-workspace.ts'
+import { type AccountTier, type Credential, isObject, type Provider, takesOwnKeys } from '@signalbox/dialects/protocol'
+import type { RecordPut } from '@signalbox/storage'
+import { similarNames } from '@signalbox/storage/similar-names'
+import { absent, findWorkspace } from '../find-workspace.ts'
 import type { WorkspaceContext } from '../ports.ts'
-import { checkExtra, checkTier, providerNamed, secretOf, shownOf } from './input.ts'
-import { checkLasting, credentialName, isThere, steppedDown } from './records.ts'
 import { usualTier } from './tiers.ts'
 
 // Each key is a candidate of its own: what the router learns is kept by `provider/model@account`, so a limited key pauses itself alone. The order
@@ -57,7 +58,7 @@ export const byokKeysOf = (context: WorkspaceContext): ByokKeys => {
   return {
     create: async input => byokKeyOf(await createByokKey(context, input)),
     list: async ({ provider, after, limit = 100 } = {}) => {
-      const query = { workspaceId, limit, ...(after !== undefined && { after }), ...(provider !== undefined && { groups: [provider] }) }
+      const query = { workspaceId, limit, after, groups: provider === undefined ? undefined : [provider] }
       return (await records.list('credential', query)).map(byokKeyOf)
     },
     get: async id => byokKeyOf(await find(id)),
@@ -205,7 +206,7 @@ const staysDefault = (): GatewayError =>
 
 const changesOf = ({ prefix, ...body }: BodyChanges<'credential'>): Readonly<Record<string, unknown>> => {
   const { sealed: _, lastValidatedAt: __, ...shown } = body
-  return toWire(byokKeyFields, { ...shown, ...(prefix !== undefined && { keyPrefix: prefix }) })
+  return toWire(byokKeyFields, { ...shown, keyPrefix: prefix })
 }
 
 const byokKeyOf = ({ id, workspaceId, createdAt, body: { sealed: _, prefix, ...body } }: TypedRecord<'credential'>): ByokKey => ({
@@ -215,3 +216,107 @@ const byokKeyOf = ({ id, workspaceId, createdAt, body: { sealed: _, prefix, ...b
   createdAt,
   keyPrefix: prefix,
 })
+
+/** The previous default, as a change for the same commit. */
+export async function steppedDown(
+  { ports }: WorkspaceContext,
+  { workspaceId, id, body }: Pick<TypedRecord<'credential'>, 'workspaceId' | 'id' | 'body'>,
+): Promise<readonly RecordPut[]> {
+  const all = await ports.records.list('credential', { workspaceId, groups: [body.provider], limit: maxRecordsRead })
+  return all.filter(each => each.body.isDefault && each.id !== id).map(each => changedRecord(each, { body: { isDefault: false } }))
+}
+
+/** Unique for a secret, since two records of one secret would be one account under two names. */
+export const credentialName = (workspaceId: string, provider: string, secret: string): Promise<string> =>
+  sha256(JSON.stringify([workspaceId, provider, secret]))
+
+export function checkLasting({ lasting }: WorkspaceContext['ports']['byok']): void {
+  if (lasting) return
+  throw new GatewayError('operation_not_allowed', {
+    message:
+      'This gateway has no sealing key, so a provider key could not be read after a restart. Its operator must set the option `sealingKey`.',
+    param: 'apiKey',
+  })
+}
+
+export const isThere = (provider: string): GatewayError =>
+  new GatewayError('duplicate_resource', {
+    message: `This workspace already has this key for "${provider}". Update that key, or add a different one.`,
+    param: 'apiKey',
+  })
+
+const wrongField = (param: string, message: string, suggestion?: string): GatewayError =>
+  new GatewayError('invalid_parameter_value', { message, param, ...(suggestion !== undefined && { suggestion }) })
+
+export function providerNamed(id: string, providers: ReadonlyMap<string, Provider>): Provider {
+  const found = providers.get(id)
+  const takers = [...providers.values()].filter(takesOwnKeys).map(provider => provider.id)
+  if (!found) {
+    const [near] = similarNames(id, takers)
+    const hint = near === undefined ? undefined : `Did you mean "${near}"?`
+    const way = hint ?? `Providers that accept BYOK keys: ${takers.join(', ') || 'none'}.`
+    throw wrongField('provider', `There is no provider "${id.slice(0, 100)}" here. ${way}`, hint)
+  }
+  if (!takesOwnKeys(found))
+    throw invalidValue('provider', id, `a provider that accepts BYOK keys: ${takers.join(', ') || 'there is none here'}`)
+  return found
+}
+
+/** Visible ASCII, 8 to 4,096 characters. Accounts in JSON are normalized. The error never contains the key. */
+export function secretOf(text: string, { id, account }: Provider): string {
+  if (text.trimStart().startsWith('{')) {
+    if (!account?.json) throw wrongField('apiKey', `\`apiKey\` is JSON, but a key for "${id}" is a string without spaces.`)
+    const secret = text.length > maxJsonLength ? undefined : asOneLine(text)
+    if (secret === undefined)
+      throw wrongField(
+        'apiKey',
+        `\`apiKey\` starts like a JSON object, but is not a valid object of up to ${maxJsonLength} ASCII characters.`,
+      )
+    return secret
+  }
+  if (!/^[\x21-\x7e]{8,4096}$/.test(text)) throw wrongField('apiKey', '`apiKey` takes 8 to 4096 visible ASCII characters without spaces.')
+  return text
+}
+
+const maxJsonLength = 16_384
+
+function asOneLine(text: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    const line = isObject(value) ? JSON.stringify(value) : ''
+    return /^[\x20-\x7e]+$/.test(line) ? line : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The displayable end of a secret, at most a quarter of it. Empty for a secret in JSON. */
+export const shownOf = (secret: string): string =>
+  `${secret.startsWith('{') ? '{' : secret.slice(0, Math.min(8, Math.floor(secret.length / 4)))}…`
+
+/** Checks the additional account fields that the provider needs. */
+export function checkExtra(extra: Readonly<Record<string, string>>, provider: Provider): void {
+  const { id, account, dialects } = provider
+  const names = account?.extra ?? []
+  for (const [name, value] of Object.entries(extra)) {
+    if (!names.includes(name))
+      throw wrongField(
+        'extra',
+        `\`extra\` of a key for "${id}" takes ${names.length === 0 ? 'nothing' : names.join(', ')}; it has no field "${name.slice(0, 60)}".`,
+      )
+    if (!/^[A-Za-z0-9][\w.:@-]{0,127}$/.test(value)) throw invalidValue(`extra.${name}`, value, 'letters, digits and - _ . : @, up to 128')
+  }
+  const [dialect] = dialects
+  const credential: Credential = { id: '', owner: 'workspace', secret: '{}', extra }
+  try {
+    if (dialect) provider.endpoint({ api: dialect.name, model: 'm', stream: false, credential })
+  } catch (error) {
+    throw wrongField('extra', error instanceof Error ? error.message : `These fields give no valid address for "${id}".`)
+  }
+}
+
+export function checkTier(tier: string, provider: string, tiers: readonly AccountTier[]): void {
+  if (tiers.some(each => each.tier === tier)) return
+  if (tiers.length === 0) throw wrongField('accountTier', `"${provider}" has no known account tiers. Remove \`accountTier\`.`)
+  throw invalidValue('accountTier', tier, `a tier of "${provider}": ${tiers.map(each => each.tier).join(', ')}`)
+}

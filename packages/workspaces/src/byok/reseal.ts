@@ -41,7 +41,7 @@ const maxResealPasses = 100
 async function walk({ records }: ByokPorts, visit: (workspaceId: string, ids: readonly string[]) => Promise<void>): Promise<boolean> {
   let last: TypedRecord<'credential'> | undefined
   for (;;) {
-    const page = await records.list('credential', { limit: keysPerPage, ...(last && { after: last.id }) })
+    const page = await records.list('credential', { limit: keysPerPage, after: last?.id })
     for (const workspaceId of new Set(page.map(each => each.workspaceId)))
       await visit(
         workspaceId,

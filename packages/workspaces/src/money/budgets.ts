@@ -1,10 +1,32 @@
-import { budgetAccountAt, budgetFacts, changedRecord, newRecord, recordRemoval, type TypedRecord } from '@signalbox/core/access'
-import { type Budget, type BudgetChange, budgetFields, type NewBudget, toWire } from '@signalbox/core/resources'
+import {
+  budgetAccountAt,
+  budgetFacts,
+  changedRecord,
+  isActive,
+  type KeyBody,
+  maxRecordsOfKind,
+  maxRecordsRead,
+  newRecord,
+  type Records,
+  recordRemoval,
+  type TypedRecord,
+} from '@signalbox/core/access'
+import {
+  type Budget,
+  type BudgetBody,
+  type BudgetChange,
+  budgetFields,
+  invalidValue,
+  type KeyBudgetChange,
+  type NewBudget,
+  toWire,
+} from '@signalbox/core/resources'
 import { orStoreDown } from '@signalbox/core/runtime'
-import { absent } from '../check.ts'
-import { findWorkspace } from '../find-workspace.ts'
-import type { WorkspaceContext } from '../ports.ts'
-import { budgetsIn, changeBudgetBody, checkKey, checkRoom, createBudgetBody } from './check-budgets.ts'
+import { GatewayError } from '@signalbox/dialects/errors'
+import type { Draft } from '../change.ts'
+import { absent, findWorkspace } from '../find-workspace.ts'
+import type { ManagementPorts, WorkspaceContext } from '../ports.ts'
+import { defined } from '../wire-names.ts'
 
 /** The budgets of a workspace and of its keys. Amounts are microdollars: `usd(50)`. */
 export interface Budgets {
@@ -59,8 +81,7 @@ export const budgetsOf = ({ ports, workspaceId, actor }: WorkspaceContext): Budg
       })
       return recordOf(budget)
     },
-    list: async ({ after, limit = 100 } = {}) =>
-      Promise.all((await records.list('budget', { workspaceId, limit, ...(after !== undefined && { after }) })).map(recordOf)),
+    list: async ({ after, limit = 100 } = {}) => Promise.all((await records.list('budget', { workspaceId, limit, after })).map(recordOf)),
     get: async id => recordOf(await findBudget(id)),
     async update(id, input) {
       const updated = await commitWithAudit(workspaceId, actor, async () => {
@@ -88,3 +109,118 @@ export const budgetsOf = ({ ports, workspaceId, actor }: WorkspaceContext): Budg
     },
   }
 }
+
+/** A new budget with its defaults. */
+export function createBudgetBody({ scope, ...input }: NewBudget): BudgetBody {
+  const { apiKeyId } = input
+  const counted = scope ?? (apiKeyId === undefined ? 'workspace' : 'api_key')
+  if (counted === 'workspace' && apiKeyId !== undefined)
+    throw invalidValue('apiKeyId', apiKeyId, 'nothing where `scope` is "workspace"; of one key, `scope` is "api_key"')
+  if (counted === 'api_key' && apiKeyId === undefined)
+    throw new GatewayError('missing_required_parameter', {
+      message: '`apiKeyId` is missing. A budget whose `scope` is "api_key" names the key that it counts.',
+      param: 'apiKeyId',
+    })
+  return changeBudgetBody({ period: 'month', enforce: true, includeByok: false, alertAt: [], ...defined(input), scope: counted }, {})
+}
+
+/** A budget after a change. */
+export function changeBudgetBody(body: BudgetBody, change: BudgetChange): BudgetBody {
+  const next = { ...body, ...defined(change) }
+  return { ...next, alertAt: [...new Set(next.alertAt)].sort((a, b) => a - b) }
+}
+
+/** All budgets of a workspace. */
+export const budgetsIn = async (records: Records, workspaceId: string): Promise<readonly TypedRecord<'budget'>[]> =>
+  records.list('budget', { workspaceId, limit: maxRecordsRead })
+
+/** Throws `state_precondition_failed` if the workspace has the maximum number of budgets, unless `setup` adds one. */
+export function checkRoom({ isForSetup }: Pick<ManagementPorts, 'isForSetup'>, there: readonly TypedRecord<'budget'>[]): void {
+  if (there.length >= maxRecordsOfKind && !isForSetup)
+    throw new GatewayError('state_precondition_failed', {
+      message: `This workspace has ${maxRecordsOfKind} budgets, the maximum. Delete one first.`,
+    })
+}
+
+/** Throws if the workspace has no such key, or if the key is revoked or has expired, which for `setup` is no error. */
+export async function checkKey({ records, clock, isForSetup }: ManagementPorts, workspaceId: string, id: string): Promise<void> {
+  const key = await records.find('key', workspaceId, id)
+  if (!key || key.group === 'system') throw absent('API key', id)
+  if (!isActive(key.body, clock.now()) && !isForSetup)
+    throw new GatewayError('state_precondition_failed', {
+      message: `The API key "${id}" is revoked or has expired, so it cannot have a budget. Use an active key.`,
+      param: 'apiKeyId',
+    })
+}
+
+/** The budget changes that a change of a key requires, to be committed with it. */
+export type BudgetPart = Required<Pick<Draft<unknown>, 'puts' | 'removals' | 'events'>>
+
+export const noBudgetPart: BudgetPart = { puts: [], removals: [], events: [] }
+
+interface Owner {
+  readonly id: string
+  readonly workspaceId: string
+  readonly body: Pick<KeyBody, 'name' | 'revokedAt' | 'expiresAt'>
+}
+
+/** The change of a key's budget. Absent fields of an existing budget stay; `null` removes the budget. */
+export async function keyBudget(ports: ManagementPorts, key: Owner, budget: KeyBudgetChange | null): Promise<BudgetPart> {
+  const { records } = ports
+  const old = await records.findByName('budget', keyBudgetName(key.id))
+  if (budget === null) return old ? withoutBudgets([old]) : noBudgetPart
+  if (!isActive(key.body, ports.clock.now())) {
+    if (ports.isForSetup) return noBudgetPart
+    throw new GatewayError('state_precondition_failed', {
+      message: `The API key "${key.id}" is revoked or has expired, so it cannot have a budget.`,
+      param: 'budget',
+    })
+  }
+  if (!old) return newBudget(ports, key, budget)
+  return {
+    ...noBudgetPart,
+    puts: [changedRecord(old, { body: changeBudgetBody(old.body, budget) })],
+    events: [{ event: 'budget.updated', subject: { type: 'budget', id: old.id }, changes: toWire(budgetFields, budget) }],
+  }
+}
+
+async function newBudget(ports: ManagementPorts, key: Owner, budget: KeyBudgetChange): Promise<BudgetPart> {
+  const { records, clock, ids, isForSetup, logger } = ports
+  const { limit } = budget
+  // The holder of a key can delete its budget.
+  if (limit === undefined && isForSetup) {
+    logger.warn(
+      { workspaceId: key.workspaceId, id: key.id },
+      'The budget of an API key that `setup` changes does not exist, so nothing limits what the key spends. Pass `budget.limit` too, which makes it again.',
+    )
+    return noBudgetPart
+  }
+  if (limit === undefined)
+    throw new GatewayError('missing_required_parameter', {
+      message: '`budget.limit` is missing.',
+      param: 'budget.limit',
+    })
+  checkRoom(ports, await budgetsIn(records, key.workspaceId))
+  const input = { ...budget, limit, name: key.body.name, apiKeyId: key.id, period: 'total' } as const
+  const id = ids.uuid()
+  const record = { id, workspaceId: key.workspaceId, name: keyBudgetName(key.id), createdAt: clock.now(), body: createBudgetBody(input) }
+  return {
+    ...noBudgetPart,
+    puts: [newRecord('budget', record)],
+    events: [{ event: 'budget.created', subject: { type: 'budget', id }, changes: toWire(budgetFields, input) }],
+  }
+}
+
+/** Removes the budgets of a revoked key. */
+export async function budgetsGone({ records }: ManagementPorts, { id, workspaceId }: Owner): Promise<BudgetPart> {
+  const all = await budgetsIn(records, workspaceId)
+  return withoutBudgets(all.filter(({ body }) => body.apiKeyId === id))
+}
+
+const withoutBudgets = (budgets: readonly TypedRecord<'budget'>[]): BudgetPart => ({
+  ...noBudgetPart,
+  removals: budgets.map(recordRemoval),
+  events: budgets.map(({ id }) => ({ event: 'budget.deleted', subject: { type: 'budget', id } })),
+})
+
+const keyBudgetName = (keyId: string): string => `key:${keyId}`

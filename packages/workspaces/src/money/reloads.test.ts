@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { makeKeyRing } from '../../../core/src/runtime/seal.ts'
 import { keepAnchors } from '../audit-anchor.ts'
 import { createCommitWithAudit } from '../commit-with-audit.ts'
-import { paidPart } from './auto-reload.ts'
+import { paidPart } from './billing.ts'
 import { keepReloads, type Reload } from './reloads.ts'
 
 const ids = webIds()
