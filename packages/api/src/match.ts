@@ -72,7 +72,8 @@ export function createMatcher(routes: readonly Route[], basePath: string): Match
     const found = find(path)
     if (found === undefined) {
       const prefix = basePath === '' ? prefixOf(path, find) : undefined
-      if (prefix !== undefined) throw misplaced(path, prefix)
+      if (prefix !== undefined)
+        throw notFound(path, ` If the gateway is mounted under a prefix, set its option \`basePath: "${shown(prefix)}"\`.`)
       const below = pathBelow(path, basePath)
       throw below === undefined ? notBelow(path, basePath) : unknownPath(below, { basePath, find })
     }
@@ -134,9 +135,6 @@ function prefixOf(path: string, find: Finder): string | undefined {
 
 const notFound = (path: string, hint = ''): GatewayError =>
   new GatewayError('resource_not_found', { message: `There is no endpoint at "${shown(path)}".${hint}` })
-
-const misplaced = (path: string, prefix: string): GatewayError =>
-  notFound(path, ` If the gateway is mounted under a prefix, set its option \`basePath: "${shown(prefix)}"\`.`)
 
 const notBelow = (path: string, basePath: string): GatewayError =>
   notFound(path, ` The gateway is mounted with \`basePath: "${basePath}"\`.`)

@@ -8,7 +8,7 @@ import type { Evidence } from '@signalbox/router/decision-log'
 import type { Awaitable, TotalsQuery, UsageQuery, UsageRow, UsageTotal } from '@signalbox/storage'
 import { quantileOf } from '@signalbox/storage/histogram'
 import { absent } from './find-workspace.ts'
-import type { WorkspaceContext } from './ports.ts'
+import type { ManagedWorkspace } from './ports.ts'
 
 /** Filters of requests. Times are Unix milliseconds, `from` inclusive, `to` exclusive. Default: the last 30 days. */
 export interface AnalyticsQuery {
@@ -84,21 +84,16 @@ export interface Series {
   readonly points: readonly (Omit<Summary, 'from' | 'to'> & { readonly start: number })[]
 }
 
-const notKept = (id: string): GatewayError =>
-  new GatewayError('routing_evidence_not_kept', {
-    message: `No routing evidence is stored for the request "${id.slice(0, 100)}": it was refused before routing, was not recorded (option \`decisionLog\`), or was written by another version. Set \`decisionLog.store\` above 0 to store evidence with the request log.`,
-  })
-
 const usualDays = 30
 /** Rows per page of an export. */
 const rowsAtOnce = 500
 /** Limits the size of a response with hourly intervals. */
 const maxPoints = 1_000
 
-export function analyticsOf({ ports, workspaceId }: WorkspaceContext): Analytics {
-  const { usage } = ports.storage
-  const { reports } = ports
-  const usageQueryOf = (query: AnalyticsQuery): UsageQuery => rangeOf(query, workspaceId, ports.clock.now())
+export function analyticsOf(managed: ManagedWorkspace): Analytics {
+  const { usage } = managed.storage
+  const { workspaceId, reports } = managed
+  const usageQueryOf = (query: AnalyticsQuery): UsageQuery => rangeOf(query, workspaceId, managed.clock.now())
   const request = async (id: string): Promise<UsageRow> => {
     const find = (key: string): Awaitable<UsageRow | undefined> => orStoreDown(() => usage.find(workspaceId, key))
     const row = (await find(id)) ?? (await find(requestIdOf({ id })))
@@ -143,8 +138,11 @@ export function analyticsOf({ ports, workspaceId }: WorkspaceContext): Analytics
       return orStoreDown(() => usage.list({ ...range, limit, after }))
     },
     async routing(id) {
-      const evidence = ports.evidenceFrom(await request(id))
-      if (!evidence) throw notKept(id)
+      const evidence = managed.evidenceFrom(await request(id))
+      if (!evidence)
+        throw new GatewayError('routing_evidence_not_kept', {
+          message: `No routing evidence is stored for the request "${id.slice(0, 100)}": it was refused before routing, was not recorded (option \`decisionLog\`), or was written by another version. Set \`decisionLog.store\` above 0 to store evidence with the request log.`,
+        })
       return evidence
     },
     async count(query, most) {

@@ -31,7 +31,7 @@ import type { Actor, Draft } from './change.ts'
 import { originOfNewKey } from './descendant-keys.ts'
 import { absent, findWorkspace } from './find-workspace.ts'
 import { budgetsGone, keyBudget, noBudgetPart } from './money/budgets.ts'
-import type { WorkspaceContext } from './ports.ts'
+import type { ManagedWorkspace } from './ports.ts'
 import { defined } from './wire-names.ts'
 
 /** The API keys of a workspace. */
@@ -74,9 +74,8 @@ export interface ApiKeys {
 /** The group of keys that an operator creates for its own web page. */
 const playgroundGroup = 'system'
 
-export const apiKeysOf = (context: WorkspaceContext): ApiKeys => {
-  const { ports, workspaceId, actor } = context
-  const { records, commitWithAudit, authenticator, clock } = ports
+export const apiKeysOf = (managed: ManagedWorkspace): ApiKeys => {
+  const { workspaceId, actor, records, commitWithAudit, authenticator, clock } = managed
   const keyOf = async (id: string): Promise<TypedRecord<'key'>> => {
     const key = await records.find('key', workspaceId, id)
     if (!key || (key.group === playgroundGroup && actor.key)) throw absent('API key', id)
@@ -89,21 +88,21 @@ export const apiKeysOf = (context: WorkspaceContext): ApiKeys => {
   }
   const oneRecord = async (key: TypedRecord<'key'>): Promise<ApiKey> => (await recordsOf([key]))[0] as ApiKey
   return {
-    create: input => create(context, input),
+    create: input => create(managed, input),
     list: async ({ includeRevoked = false, after, limit = 100 } = {}) => {
       const groups = includeRevoked ? ['active', 'revoked'] : ['active']
       return recordsOf(await records.list('key', { workspaceId, groups, limit, after }))
     },
     get: async id => oneRecord(await keyOf(id)),
-    usage: async (id, { period = 'month' } = {}) => keyUsage(context, (await keyOf(id)).id, period),
+    usage: async (id, { period = 'month' } = {}) => keyUsage(managed, (await keyOf(id)).id, period),
     async update(id, input) {
-      if (!ports.isForSetup) checkExpiry(input, clock.now())
+      if (!managed.isForSetup) checkExpiry(input, clock.now())
       const updated = await commitWithAudit(workspaceId, actor, async () => {
         const key = await keyOf(id)
         if (Object.keys(input).length === 0) return { events: [], result: key }
         const body = withChange(key.body, input)
         const { budget, ...changes } = input
-        const part = budget === undefined ? noBudgetPart : await keyBudget(ports, { ...key, body }, budget)
+        const part = budget === undefined ? noBudgetPart : await keyBudget(managed, { ...key, body }, budget)
         return {
           puts: [changedRecord(key, { body: { ...omittedFields, ...body } }), ...part.puts],
           removals: part.removals,
@@ -115,7 +114,7 @@ export const apiKeysOf = (context: WorkspaceContext): ApiKeys => {
       return oneRecord(updated)
     },
     async rotate(id, { gracePeriod } = {}) {
-      const { key, secret } = await rotateKey(context, { id, keyOf, gracePeriod })
+      const { key, secret } = await rotateKey(managed, { id, keyOf, gracePeriod })
       return { ...(await oneRecord(key)), secret }
     },
     async revoke(id, { keepMade = false } = {}) {
@@ -124,7 +123,7 @@ export const apiKeysOf = (context: WorkspaceContext): ApiKeys => {
         const key = await keyOf(id)
         if (key.body.revokedAt !== undefined) return { events: [], result: key }
         const body: KeyBody = { ...key.body, revokedAt: clock.now(), ...(keepMade && { madeKept: true }) }
-        const part = await budgetsGone(ports, key)
+        const part = await budgetsGone(managed, key)
         const changes = keepMade ? { keep_made: true } : {}
         return {
           puts: [changedRecord(key, { ...(key.group !== playgroundGroup && { group: 'revoked' }), body })],
@@ -138,9 +137,8 @@ export const apiKeysOf = (context: WorkspaceContext): ApiKeys => {
   }
 }
 
-async function create(context: WorkspaceContext, input: NewApiKey): Promise<ApiKey & { readonly secret: string }> {
-  const { ports, workspaceId, actor } = context
-  const { records, commitWithAudit, authenticator, clock, ids } = ports
+async function create(managed: ManagedWorkspace, input: NewApiKey): Promise<ApiKey & { readonly secret: string }> {
+  const { workspaceId, actor, records, commitWithAudit, authenticator, clock, ids } = managed
   // Probably an unset environment variable: each start would create a key whose secret is shown nowhere.
   if (Object.hasOwn(input, 'secret') && input.secret === undefined)
     throw invalidValue(
@@ -150,15 +148,15 @@ async function create(context: WorkspaceContext, input: NewApiKey): Promise<ApiK
     )
   const { secret = makeSecret(ids), rateLimitRpm, limits, expiresAt } = input
   checkSecret(secret)
-  if (!ports.isForSetup) checkExpiry(defined({ expiresAt }), clock.now())
+  if (!managed.isForSetup) checkExpiry(defined({ expiresAt }), clock.now())
   const scopes = granted(input.scopes, actor)
   const hash = await hashSecret(secret)
   const id = ids.uuid()
   const { key, isAccepted } = await commitWithAudit(workspaceId, actor, async (): Promise<Draft<KeyOfSecret>> => {
-    const old = input.secret === undefined ? undefined : await keyWithSecret(context, hash)
+    const old = input.secret === undefined ? undefined : await keyWithSecret(managed, hash)
     if (old) return { events: [], result: old }
     await findWorkspace(records, workspaceId)
-    if (ports.isForSetup && input.secret === undefined) await warnOfSecondKey(context, input.name)
+    if (managed.isForSetup && input.secret === undefined) await warnOfSecondKey(managed, input.name)
     const body: KeyBody = {
       name: input.name,
       prefix: prefixOf(secret),
@@ -166,11 +164,11 @@ async function create(context: WorkspaceContext, input: NewApiKey): Promise<ApiK
       ...((rateLimitRpm !== undefined || limits) && {
         limits: { ...limits, ...(rateLimitRpm !== undefined && { requestsPerMinute: rateLimitRpm }) },
       }),
-      ...(await originOfNewKey(context)).line,
+      ...(await originOfNewKey(managed)).line,
       ...(expiresAt && { expiresAt: expiresAt.getTime() }),
     }
     const record = { id, workspaceId, group: input.playground ? playgroundGroup : 'active', name: hash, createdAt: clock.now(), body }
-    const part = input.budget ? await keyBudget(ports, record, input.budget) : noBudgetPart
+    const part = input.budget ? await keyBudget(managed, record, input.budget) : noBudgetPart
     return {
       puts: [newRecord('key', record), ...part.puts],
       events: [{ event: 'api_key.created', subject: { type: 'api_key', id }, changes: { name: input.name, scopes } }, ...part.events],
@@ -184,7 +182,7 @@ async function create(context: WorkspaceContext, input: NewApiKey): Promise<ApiK
 }
 
 /** `setup` runs in each process. It creates a key with a given secret once, but a key without one each time. */
-async function warnOfSecondKey({ ports: { records, logger }, workspaceId }: WorkspaceContext, name: string): Promise<void> {
+async function warnOfSecondKey({ records, logger, workspaceId }: ManagedWorkspace, name: string): Promise<void> {
   const page = await records.list('key', { workspaceId, groups: ['active'], limit: 100 })
   if (!page.some(key => key.body.name === name)) return
   logger.warn(
@@ -236,19 +234,23 @@ interface KeyOfSecret {
 }
 
 /** The key that has, or before a rotation had, the secret with this hash. */
-async function keyWithSecret(context: WorkspaceContext, hash: string): Promise<KeyOfSecret | undefined> {
-  const { records, isForSetup, clock } = context.ports
+async function keyWithSecret(managed: ManagedWorkspace, hash: string): Promise<KeyOfSecret | undefined> {
+  const { records, isForSetup, clock } = managed
   const key = await records.findByName('key', hash)
-  if (key) return { key: found(context, key), isAccepted: true }
+  if (key) return { key: found(managed, key), isAccepted: true }
   const replaced = await records.findByName('old_secret', hash)
   if (!replaced) return undefined
   const rotated =
-    replaced.workspaceId === context.workspaceId ? await records.find('key', context.workspaceId, replaced.body.keyId) : undefined
-  if (!isForSetup || !rotated) throw replacedSecret()
+    replaced.workspaceId === managed.workspaceId ? await records.find('key', managed.workspaceId, replaced.body.keyId) : undefined
+  if (!isForSetup || !rotated)
+    throw new GatewayError('duplicate_resource', {
+      message: 'This `secret` belonged to a key that was rotated since. Use the new secret of that key, or choose another one.',
+      param: 'secret',
+    })
   const isAccepted = replaced.body.until > clock.now()
   const until = isAccepted ? `is accepted until ${new Date(replaced.body.until).toISOString()}` : 'is no longer accepted'
-  context.ports.logger.warn(
-    { workspaceId: context.workspaceId, name: rotated.body.name, id: rotated.id },
+  managed.logger.warn(
+    { workspaceId: managed.workspaceId, name: rotated.body.name, id: rotated.id },
     `The API key that \`setup\` creates was rotated and has another secret now; this one ${until}. Use the new one as \`secret\`, or choose another for a new key.`,
   )
   return { key: rotated, isAccepted }
@@ -258,7 +260,7 @@ async function keyWithSecret(context: WorkspaceContext, hash: string): Promise<K
  * The key that has the `secret` already. The holder of a key can revoke it, so `setup` is given a revoked key as any other that it finds.
  * No holder of a key can make one with a given secret: one of another workspace is a mistake in the program, and ends `setup` too.
  */
-function found({ ports: { isForSetup, logger, clock }, workspaceId }: WorkspaceContext, key: TypedRecord<'key'>): TypedRecord<'key'> {
+function found({ isForSetup, logger, clock, workspaceId }: ManagedWorkspace, key: TypedRecord<'key'>): TypedRecord<'key'> {
   const { name, revokedAt } = key.body
   if (key.workspaceId !== workspaceId || (revokedAt !== undefined && !isForSetup))
     throw new GatewayError('duplicate_resource', {
@@ -272,12 +274,6 @@ function found({ ports: { isForSetup, logger, clock }, workspaceId }: WorkspaceC
     )
   return key
 }
-
-const replacedSecret = (): GatewayError =>
-  new GatewayError('duplicate_resource', {
-    message: 'This `secret` belonged to a key that was rotated since. Use the new secret of that key, or choose another one.',
-    param: 'secret',
-  })
 
 /** Removes optional fields that a changed body leaves out. */
 const omittedFields = { limits: undefined, expiresAt: undefined }
@@ -324,10 +320,10 @@ export interface Rotation {
 
 /** The rotated key and its new secret. */
 export async function rotateKey(
-  { ports, workspaceId, actor }: WorkspaceContext,
+  managed: ManagedWorkspace,
   { id, keyOf, gracePeriod = rotationGrace.defaultSeconds }: Rotation,
 ): Promise<{ readonly key: TypedRecord<'key'>; readonly secret: string }> {
-  const { records, commitWithAudit, authenticator, clock, ids, isForSetup, logger } = ports
+  const { workspaceId, actor, records, commitWithAudit, authenticator, clock, ids, isForSetup, logger } = managed
   const secret = makeSecret(ids)
   const hash = await hashSecret(secret)
   const rotating = commitWithAudit(workspaceId, actor, async () => {
@@ -406,11 +402,12 @@ export interface KeyUsage {
 
 export type UsagePeriod = 'day' | 'week' | 'month'
 
-export async function keyUsage({ ports, workspaceId }: WorkspaceContext, keyId: string, period: UsagePeriod): Promise<KeyUsage> {
-  const now = ports.clock.now()
+export async function keyUsage(managed: ManagedWorkspace, keyId: string, period: UsagePeriod): Promise<KeyUsage> {
+  const { workspaceId } = managed
+  const now = managed.clock.now()
   const { start = now, end = now } = periodOf(period, now)
-  const [total] = await orStoreDown(() => ports.storage.usage.totals({ workspaceId, keyId, from: start, to: end }))
-  const refused = await ports.refusals.between({ keyId, workspaceId }, { start, end })
+  const [total] = await orStoreDown(() => managed.storage.usage.totals({ workspaceId, keyId, from: start, to: end }))
+  const refused = await managed.refusals.between({ keyId, workspaceId }, { start, end })
   const { requests = 0, errors = 0, rateLimited = 0, inputTokens = 0, outputTokens = 0, cost = 0 } = total ?? {}
   return { keyId, workspaceId, period, start, end, requests, errors, rateLimited: rateLimited + refused, inputTokens, outputTokens, cost }
 }

@@ -2,7 +2,7 @@ import type { auditVerificationFields, RecordOf } from '@signalbox/core/resource
 import { orStoreDown } from '@signalbox/core/runtime'
 import type { AuditQuery, AuditRow } from '@signalbox/storage'
 import { hashOf } from './audit-chain.ts'
-import type { WorkspaceContext } from './ports.ts'
+import type { ManagedWorkspace } from './ports.ts'
 
 /** The audit log of a workspace, a signed hash chain. */
 export interface AuditEvents {
@@ -17,20 +17,17 @@ export interface AuditVerification extends RecordOf<typeof auditVerificationFiel
 
 const rowsAtOnce = 500
 
-export const auditEventsOf = (context: WorkspaceContext): AuditEvents => {
-  const { ports, workspaceId } = context
+export const auditEventsOf = (managed: ManagedWorkspace): AuditEvents => {
+  const { workspaceId } = managed
   return {
-    list: async ({ limit = 100, ...query } = {}) => orStoreDown(() => ports.storage.audit.list({ ...query, workspaceId, limit })),
-    verify: () => verify(context),
+    list: async ({ limit = 100, ...query } = {}) => orStoreDown(() => managed.storage.audit.list({ ...query, workspaceId, limit })),
+    verify: () => verify(managed),
   }
 }
 
-async function verify(context: WorkspaceContext): Promise<AuditVerification> {
-  const {
-    ports: { records, anchors },
-    workspaceId,
-  } = context
-  const walk = walker(context)
+async function verify(managed: ManagedWorkspace): Promise<AuditVerification> {
+  const { records, anchors, workspaceId } = managed
+  const walk = walker(managed)
   let seen: number | undefined
   for (;;) {
     // The anchor is read before the rows: rows written meanwhile make the chain longer than the anchor says, and are verified in another
@@ -59,9 +56,9 @@ interface Walked {
 }
 
 /** Verifies the rows not verified yet, up to the newest. */
-function walker({ ports, workspaceId }: WorkspaceContext): () => Promise<Walked> {
-  const { reports } = ports
-  const { audit } = ports.storage
+function walker(managed: ManagedWorkspace): () => Promise<Walked> {
+  const { workspaceId, reports } = managed
+  const { audit } = managed.storage
   let last: AuditRow | undefined
   let checked = 0
   let isFirst = true

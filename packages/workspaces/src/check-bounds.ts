@@ -1,4 +1,4 @@
-import type { KeyBody, Kind, Records, TypedRecord } from '@signalbox/core/access'
+import type { KeyBody, Records, TypedRecord } from '@signalbox/core/access'
 import { maxRecordsRead, nounOf } from '@signalbox/core/access'
 import type { BudgetBody } from '@signalbox/core/resources'
 import { GatewayError } from '@signalbox/dialects/errors'
@@ -124,7 +124,12 @@ async function check(
 ): Promise<void> {
   const id = keyBoundBy(touched)
   if (id !== undefined && line.ids.has(id)) {
-    if (changesBounds(touched, id === line.key.id)) throw boundsItself(touched.kind)
+    if (changesBounds(touched, id === line.key.id))
+      throw refused(
+        touched.kind === 'budget'
+          ? 'A key cannot change its own budgets or those of the keys above it. Use a key that these budgets do not apply to.'
+          : 'A key cannot change its own limit, expiry or budget, nor those of a key above it, nor rotate a key above it. Use another key that has the scope "keys:write".',
+      )
     // A key may revoke itself. To revoke a key above it, it needs the scopes of that key.
     if (id === line.key.id || !endsKey(touched)) return
   }
@@ -149,13 +154,6 @@ async function check(
 }
 
 const refused = (message: string): GatewayError => new GatewayError('operation_not_allowed', { message })
-
-const boundsItself = (kind: Kind): GatewayError =>
-  refused(
-    kind === 'budget'
-      ? 'A key cannot change its own budgets or those of the keys above it. Use a key that these budgets do not apply to.'
-      : 'A key cannot change its own limit, expiry or budget, nor those of a key above it, nor rotate a key above it. Use another key that has the scope "keys:write".',
-  )
 
 const boundedItself = (id: string, what: string): GatewayError =>
   refused(

@@ -98,7 +98,11 @@ export function createCommitWithAudit({
         }
         if (conflict.on === 'name' && conflict.kind === 'reply') throw doneBefore()
         if (conflict.on === 'name' && draft.taken) throw draft.taken
-        if (conflict.on === 'sum') throw noRoomForCredit()
+        if (conflict.on === 'sum')
+          throw new GatewayError('state_precondition_failed', {
+            message: `The credit of a workspace, and the sum of all its credits, must stay within ${Number.MAX_SAFE_INTEGER} microdollars above or below 0, because larger sums are not exact. Use a smaller amount, or have the operator adjust the credit towards 0 first with \`billing.adjust\`.`,
+            param: 'amount',
+          })
         await sleep(clock, ((ids.random(1)[0] ?? 0) / 255) * Math.min(waitMs * tries, maxWaitMs))
       }
       throw new GatewayError('service_unavailable', {
@@ -159,12 +163,6 @@ const noteOf = (
         }),
       ]
     : []
-
-const noRoomForCredit = (): GatewayError =>
-  new GatewayError('state_precondition_failed', {
-    message: `The credit of a workspace, and the sum of all its credits, must stay within ${Number.MAX_SAFE_INTEGER} microdollars above or below 0, because larger sums are not exact. Use a smaller amount, or have the operator adjust the credit towards 0 first with \`billing.adjust\`.`,
-    param: 'amount',
-  })
 
 /** The name of an idempotent change is taken, so its stored reply is looked up. */
 const doneBefore = (): GatewayError =>

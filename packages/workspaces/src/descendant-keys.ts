@@ -1,7 +1,7 @@
 import type { KeyBody } from '@signalbox/core/access'
 import { ancestorsOf, isActive, maxAncestors } from '@signalbox/core/access'
 import { GatewayError } from '@signalbox/dialects/errors'
-import type { WorkspaceContext } from './ports.ts'
+import type { ManagedWorkspace } from './ports.ts'
 
 /** What a new key or session has from the key that creates it. */
 export interface NewKeyOrigin {
@@ -12,7 +12,7 @@ export interface NewKeyOrigin {
 }
 
 /** @throws `operation_not_allowed` (the acting key may not create keys) */
-export async function originOfNewKey({ ports: { records, clock }, workspaceId, actor }: WorkspaceContext): Promise<NewKeyOrigin> {
+export async function originOfNewKey({ records, clock, workspaceId, actor }: ManagedWorkspace): Promise<NewKeyOrigin> {
   if (!actor.key) return { line: {} }
   const { id, isBounded, prefix } = actor.key
   const maker = await records.find('key', workspaceId, id)

@@ -8,7 +8,7 @@ import { dayMs } from '@signalbox/dialects/protocol'
 import { checkEmail, normalEmail } from './email.ts'
 import { absent, findWorkspace } from './find-workspace.ts'
 import { checkGrant, checkSeat, isMember, joining, memberName } from './members.ts'
-import type { ManagementPorts, WorkspaceContext } from './ports.ts'
+import type { ManagedWorkspace, ManagementParts } from './ports.ts'
 
 /** The invites of a workspace to future members. */
 export interface Invites {
@@ -33,8 +33,8 @@ const closed = 'closed'
 const validMs = 7 * dayMs
 const tokenBytes = 32
 
-export function invitesOf({ ports, workspaceId, actor }: WorkspaceContext): Invites {
-  const { records, commitWithAudit, clock, ids, logger, hooks } = ports
+export function invitesOf(managed: ManagedWorkspace): Invites {
+  const { workspaceId, actor, records, commitWithAudit, clock, ids, logger, hooks } = managed
   return {
     list: async ({ after, limit = 100 } = {}) =>
       (await records.list('invite', { workspaceId, limit, after })).map(kept => inviteOf(kept, clock.now())),
@@ -49,13 +49,17 @@ export function invitesOf({ ports, workspaceId, actor }: WorkspaceContext): Invi
         const at = clock.now()
         const body: InviteBody = { email, role, status: 'pending', expiresAt: at + validMs }
         if (await records.findByName('member', memberName(workspaceId, email))) {
-          if (!ports.isForSetup) throw isMember(email)
-          return inviteOfMember(ports, { id, workspaceId, body, at }, workspace.body.name)
+          if (!managed.isForSetup) throw isMember(email)
+          return inviteOfMember(managed, { id, workspaceId, body, at }, workspace.body.name)
         }
         const group = groupOf(email)
         const before = await records.list('invite', { workspaceId, groups: [group], limit: 100 })
         const pending = before.filter(each => inviteOf(each, at).status === 'pending')
-        if (pending.length > 0 && !ports.isForSetup) throw isInvited(email)
+        if (pending.length > 0 && !managed.isForSetup)
+          throw new GatewayError('duplicate_resource', {
+            message: `"${email.slice(0, 100)}" is already invited. Revoke that invite first, or wait until it expires.`,
+            param: 'email',
+          })
         return {
           puts: [
             ...before.map(each => changedRecord(each, { group: closed, ...(pending.includes(each) && { body: { status: 'revoked' } }) })),
@@ -80,7 +84,7 @@ export function invitesOf({ ports, workspaceId, actor }: WorkspaceContext): Invi
         if (!invite) throw absent('invite', id)
         checkGrant(invite.body.role, actor)
         const { status } = invite.body
-        if (status === 'accepted' && !ports.isForSetup) throw wasAccepted()
+        if (status === 'accepted' && !managed.isForSetup) throw wasAccepted()
         if (status === 'accepted') logger.warn({ workspaceId, id }, `\`setup\` does not revoke this invite. ${wasAccepted().message}`)
         if (status !== 'pending') return { events: [], result: inviteOf(invite, clock.now()) }
         const body = { ...invite.body, status: 'revoked' as const }
@@ -95,7 +99,7 @@ export function invitesOf({ ports, workspaceId, actor }: WorkspaceContext): Invi
 
 /** What `setup` gets that invites a member: an accepted invite, which is stored once, so that its id can be used. */
 async function inviteOfMember(
-  { records }: ManagementPorts,
+  { records }: ManagementParts,
   { body, at, ...place }: Pick<TypedRecord<'invite'>, 'id' | 'workspaceId' | 'body'> & { readonly at: number },
   workspaceName: string,
 ) {
@@ -120,7 +124,7 @@ async function inviteOfMember(
  * Makes the holder of the token a member. Unknown, used, revoked and expired tokens give the same error, so that guessing reveals nothing.
  */
 export async function acceptInvite(
-  { records, commitWithAudit, clock, ids }: ManagementPorts,
+  { records, commitWithAudit, clock, ids }: ManagementParts,
   { token, name, ...guest }: Acceptance,
 ): Promise<Member & { readonly workspaceId: string }> {
   const hash = await hashSecret(token)
@@ -150,12 +154,6 @@ const wasAccepted = (): GatewayError =>
 const noInvite = (): GatewayError =>
   new GatewayError('resource_not_found', {
     message: 'This invite does not exist: it was used, was revoked, or is older than 7 days. Ask for a new invite.',
-  })
-
-const isInvited = (email: string): GatewayError =>
-  new GatewayError('duplicate_resource', {
-    message: `"${email.slice(0, 100)}" is already invited. Revoke that invite first, or wait until it expires.`,
-    param: 'email',
   })
 
 const inviteOf = ({ id, body }: TypedRecord<'invite'>, now: number): Invite => ({

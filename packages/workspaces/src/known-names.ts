@@ -37,8 +37,11 @@ function knownIn(directory: Directory, list: NamedList): (name: string) => boole
   return name => ids.has(name)
 }
 
-interface NameContext {
-  readonly ports: { readonly models: Directory; readonly isForSetup: boolean; readonly logger: Logger }
+/** What the check needs of a managed workspace. */
+interface Managed {
+  readonly models: Directory
+  readonly isForSetup: boolean
+  readonly logger: Logger
   readonly workspaceId: string
 }
 
@@ -46,8 +49,8 @@ interface NameContext {
  * Throws for the first unknown name that was not in the list `before`. In `setup` the lists that the workspace has now do not matter: an
  * unknown provider is always an error, and an unknown model, which a new catalog may have removed, always a warning in the log.
  */
-export function checkKnown({ ports, workspaceId }: NameContext, given: NamedLists, before: NamedLists): void {
-  const { models: directory, isForSetup, logger } = ports
+export function checkKnown(managed: Managed, given: NamedLists, before: NamedLists): void {
+  const { models: directory, isForSetup, logger, workspaceId } = managed
   for (const [list, names] of Object.entries(given) as [NamedList, readonly string[] | null | undefined][]) {
     if (!names) continue
     const isKnown = knownIn(directory, list)

@@ -5,7 +5,7 @@ import { once } from '@signalbox/dialects/common'
 import { own } from '@signalbox/dialects/protocol'
 import type { Awaitable } from '@signalbox/storage'
 import type { Management, ManagementSetting } from './management.ts'
-import type { ManagementPorts } from './ports.ts'
+import type { ManagementParts } from './ports.ts'
 import { checkWorkspaceId } from './workspace-id.ts'
 import type { Workspace, Workspaces } from './workspaces.ts'
 
@@ -16,7 +16,7 @@ import type { Workspace, Workspaces } from './workspaces.ts'
 export function lazyManagement(terms: WorkspacePolicies, setting: () => Awaitable<ManagementSetting>): Management {
   const load = once(async () => (await import('./management.ts')).openManagement(await setting()))
   const one =
-    (open: () => Promise<Workspaces>, setUp: ManagementPorts['setUp']) =>
+    (open: () => Promise<Workspaces>, setUp: ManagementParts['setUp']) =>
     (...[workspaceId, actor]: Parameters<Workspaces>): Workspace => {
       checkWorkspaceId(workspaceId)
       const opened = async () => (await open())(workspaceId, actor)
@@ -28,7 +28,7 @@ export function lazyManagement(terms: WorkspacePolicies, setting: () => Awaitabl
         },
       }
     }
-  const workspaces = (load: () => Promise<Workspaces>, setUp: ManagementPorts['setUp']): Workspaces => {
+  const workspaces = (load: () => Promise<Workspaces>, setUp: ManagementParts['setUp']): Workspaces => {
     const open = once(load)
     return Object.assign(
       one(open, setUp),

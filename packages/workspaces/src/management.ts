@@ -2,7 +2,7 @@ import { type AnchorPorts, keepAnchors } from './audit-anchor.ts'
 import type { CommitWithAudit } from './change.ts'
 import { boundsCheckOf, secretCheckOf } from './check-bounds.ts'
 import { createCommitWithAudit } from './commit-with-audit.ts'
-import type { ManagementPorts } from './ports.ts'
+import type { ManagementParts } from './ports.ts'
 import { createReportTurns } from './report-turns.ts'
 import { type Workspaces, workspacesOf } from './workspaces.ts'
 
@@ -10,14 +10,14 @@ export { keepByok } from './byok/byok.ts'
 
 /** The parts that management needs, created before its code is loaded. */
 export interface ManagementSetting
-  extends Omit<ManagementPorts, 'anchors' | 'reports' | 'commitWithAudit' | 'sessionGroups' | 'setUp' | 'isForSetup'>,
+  extends Omit<ManagementParts, 'anchors' | 'reports' | 'commitWithAudit' | 'sessionGroups' | 'setUp' | 'isForSetup'>,
     Pick<AnchorPorts, 'ring' | 'isKeyed'> {}
 
 /** The code that a gateway loads when something is managed. */
 export interface Management {
   readonly commitWithAudit: CommitWithAudit
   /** The workspaces. Changes, sessions and end users wait for `setUp`. */
-  workspacesAfter(setUp: ManagementPorts['setUp']): Workspaces
+  workspacesAfter(setUp: ManagementParts['setUp']): Workspaces
   /** The workspaces passed to `setup`. They do not wait, and creating a resource that exists already returns it. */
   workspacesOfSetup(): Workspaces
 }
@@ -25,8 +25,8 @@ export interface Management {
 /** Milliseconds that a change of `setup`, which must not fail because of what else happens to a workspace, is tried for. */
 const setupPatienceMs = 8_000
 
-export function openManagement({ ring, isKeyed, ...ports }: ManagementSetting): Management {
-  const { storage, records, terms, clock, ids, logger } = ports
+export function openManagement({ ring, isKeyed, ...parts }: ManagementSetting): Management {
+  const { storage, records, terms, clock, ids, logger } = parts
   const anchors = keepAnchors({ ring, isKeyed, clock, logger })
   const reports = createReportTurns(clock)
   const commitPorts = {
@@ -44,7 +44,7 @@ export function openManagement({ ring, isKeyed, ...ports }: ManagementSetting): 
     commitWithAudit,
     workspacesOfSetup: () =>
       workspacesOf({
-        ...ports,
+        ...parts,
         anchors,
         reports,
         sessionGroups: new Map(),
@@ -54,7 +54,7 @@ export function openManagement({ ring, isKeyed, ...ports }: ManagementSetting): 
       }),
     workspacesAfter: setUp =>
       workspacesOf({
-        ...ports,
+        ...parts,
         anchors,
         reports,
         sessionGroups: new Map(),

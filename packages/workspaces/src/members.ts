@@ -4,7 +4,7 @@ import { GatewayError } from '@signalbox/dialects/errors'
 import type { Actor } from './change.ts'
 import { checkEmail, normalEmail } from './email.ts'
 import { absent, findWorkspace } from './find-workspace.ts'
-import type { WorkspaceContext } from './ports.ts'
+import type { ManagedWorkspace } from './ports.ts'
 
 /** The members of a workspace and their roles. */
 export interface Members {
@@ -24,8 +24,8 @@ export interface Members {
 /** More members than share one workspace in practice. */
 const maxMembers = 1_000
 
-export function membersOf({ ports, workspaceId, actor }: WorkspaceContext): Members {
-  const { records, commitWithAudit, clock, ids } = ports
+export function membersOf(managed: ManagedWorkspace): Members {
+  const { workspaceId, actor, records, commitWithAudit, clock, ids } = managed
   const find = async (id: string): Promise<TypedRecord<'member'>> => {
     const member = await records.find('member', workspaceId, id)
     if (!member) throw absent('member', id)
@@ -33,7 +33,7 @@ export function membersOf({ ports, workspaceId, actor }: WorkspaceContext): Memb
   }
   const all = (): Promise<readonly TypedRecord<'member'>[]> => records.list('member', { workspaceId, limit: maxMembers })
   const keepAnOwner = async (leaving: TypedRecord<'member'>): Promise<void> => {
-    if (leaving.body.role !== 'owner' || ports.isForSetup) return
+    if (leaving.body.role !== 'owner' || managed.isForSetup) return
     if ((await all()).some(({ id, body }) => id !== leaving.id && body.role === 'owner')) return
     throw new GatewayError('state_precondition_failed', {
       message: 'This member is the last owner. Make another member owner first.',
@@ -48,9 +48,9 @@ export function membersOf({ ports, workspaceId, actor }: WorkspaceContext): Memb
       const id = ids.uuid()
       return commitWithAudit(workspaceId, actor, async () => {
         await findWorkspace(records, workspaceId)
-        const old = ports.isForSetup && (await records.findByName('member', memberName(workspaceId, input.email)))
+        const old = managed.isForSetup && (await records.findByName('member', memberName(workspaceId, input.email)))
         if (old) return { events: [], result: memberOf(old) }
-        if (!ports.isForSetup) await checkSeat(records, workspaceId)
+        if (!managed.isForSetup) await checkSeat(records, workspaceId)
         return { ...joining({ id, workspaceId, at: clock.now() }, input), taken: isMember(input.email) }
       })
     },

@@ -11,7 +11,7 @@ import type { BillingOptions, Reloads } from './money/reloads.ts'
 import type { ReportTurns } from './report-turns.ts'
 
 /** The parts of a gateway that every resource of a workspace uses. */
-export interface ManagementPorts {
+export interface ManagementParts {
   readonly storage: Storage
   readonly records: Records
   readonly commitWithAudit: CommitWithAudit
@@ -42,16 +42,15 @@ export interface ManagementPorts {
   readonly isForSetup: boolean
 }
 
-/** The workspace and the actor that a resource serves. */
-export interface WorkspaceContext {
-  readonly ports: ManagementPorts
+/** A workspace as an actor manages it, with the parts of the gateway. */
+export interface ManagedWorkspace extends ManagementParts {
   readonly workspaceId: string
   readonly actor: Actor
 }
 
 /** A session to be created. */
 export interface SessionDraft {
-  readonly context: WorkspaceContext
+  readonly managed: ManagedWorkspace
   readonly record: Omit<TypedRecord<'session'>, 'kind' | 'version'>
   readonly event: AuditEvent
 }

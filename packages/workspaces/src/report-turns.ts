@@ -65,7 +65,11 @@ export function createReportTurns(clock: Clock): ReportTurns {
   return {
     async run(workspaceId, step, { isFirst = false, isBusy = false } = {}) {
       const line = lineOf(workspaceId)
-      if (isFirst && line.waiting() >= maxWaiting) throw tooManyReports()
+      if (isFirst && line.waiting() >= maxWaiting)
+        throw new GatewayError('concurrent_requests_exceeded', {
+          message: `This workspace has ${maxWaiting} reports in progress. Wait for one to finish.`,
+          retryAfterMs: 1_000,
+        })
       const leave = await line.enter()
       try {
         const { result } = await begin(step, isBusy)
@@ -111,9 +115,3 @@ function createLine(clock: Clock): Line {
     },
   }
 }
-
-const tooManyReports = (): GatewayError =>
-  new GatewayError('concurrent_requests_exceeded', {
-    message: `This workspace has ${maxWaiting} reports in progress. Wait for one to finish.`,
-    retryAfterMs: 1_000,
-  })

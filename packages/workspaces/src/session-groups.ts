@@ -1,10 +1,10 @@
 import { changedRecord, newRecord, type SessionCountBody, type TypedRecord } from '@signalbox/core/access'
 import { GatewayError } from '@signalbox/dialects/errors'
 import type { RecordPut } from '@signalbox/storage'
-import type { CommitWithAudit, Draft } from './change.ts'
+import type { Draft } from './change.ts'
 import { originOfNewKey } from './descendant-keys.ts'
 import { findWorkspace } from './find-workspace.ts'
-import type { ManagementPorts, SessionDraft, SessionGroup } from './ports.ts'
+import type { SessionDraft, SessionGroup } from './ports.ts'
 
 // Changes of a workspace are committed one after the other, because each audit row has the hash of the previous one. Sessions may be
 // created by the hundred, so those waiting for a running commit are committed together, each with its own audit row.
@@ -15,18 +15,18 @@ const maxGroup = 100
  * Commits a session together with others waiting in its workspace. One with an `Idempotency-Key` is committed alone, because that may be
  * taken.
  */
-export async function commitSession(groups: ManagementPorts['sessionGroups'], draft: SessionDraft): Promise<TypedRecord<'session'>> {
-  const { ports, workspaceId, actor } = draft.context
-  const waiting = actor.idempotency ? undefined : groups.get(workspaceId)
-  const group = waiting && waiting.drafts.length < maxGroup ? waiting : beginGroup(groups, ports.commitWithAudit, draft)
+export async function commitSession(draft: SessionDraft): Promise<TypedRecord<'session'>> {
+  const { sessionGroups, workspaceId, actor } = draft.managed
+  const waiting = actor.idempotency ? undefined : sessionGroups.get(workspaceId)
+  const group = waiting && waiting.drafts.length < maxGroup ? waiting : beginGroup(draft)
   const place = waiting === group ? group.drafts.push(draft) - 1 : 0
   const made = (await group.made)[place]
   if (made?.status !== 'fulfilled') throw made?.reason
   return made.value
 }
 
-function beginGroup(groups: ManagementPorts['sessionGroups'], commitWithAudit: CommitWithAudit, first: SessionDraft): SessionGroup {
-  const { workspaceId, actor } = first.context
+function beginGroup(first: SessionDraft): SessionGroup {
+  const { sessionGroups: groups, commitWithAudit, workspaceId, actor } = first.managed
   const drafts = [first]
   const close = (): void => {
     if (groups.get(workspaceId)?.drafts === drafts) groups.delete(workspaceId)
@@ -45,18 +45,17 @@ function beginGroup(groups: ManagementPorts['sessionGroups'], commitWithAudit: C
 async function decideGroup(drafts: readonly SessionDraft[]): Promise<Draft<readonly PromiseSettledResult<TypedRecord<'session'>>[]>> {
   const [first] = drafts
   if (!first) return { events: [], result: [] }
-  const { ports, workspaceId } = first.context
-  const { records, clock } = ports
+  const { records, clock, isForSetup, workspaceId } = first.managed
   await findWorkspace(records, workspaceId)
   const counted = await records.find('session_count', workspaceId, workspaceId)
   let count = counted?.body
-  const origins = drafts.map(async each => originOfNewKey(each.context))
+  const origins = drafts.map(async each => originOfNewKey(each.managed))
   const result = await Promise.allSettled(
     drafts.map(async ({ record }, place): Promise<TypedRecord<'session'>> => {
       const { line, secretEndsAt = Infinity } = (await origins[place]) ?? { line: {} }
       const expiresAt = Math.min(record.body.expiresAt, secretEndsAt)
       const body = { ...record.body, ...line, expiresAt }
-      count = countWith(count, { expiresAt, now: clock.now(), ...(ports.isForSetup && { max: Infinity }) })
+      count = countWith(count, { expiresAt, now: clock.now(), max: isForSetup ? Infinity : undefined })
       return { ...record, expiresAt, body, kind: 'session', version: 1 }
     }),
   )
@@ -66,8 +65,8 @@ async function decideGroup(drafts: readonly SessionDraft[]): Promise<Draft<reado
       ...made.map(record => newRecord('session', record)),
       ...(count ? [changedCount(counted, { workspaceId, count, at: clock.now() })] : []),
     ],
-    events: drafts.flatMap(({ event, context }, place) =>
-      result[place]?.status === 'fulfilled' ? { ...event, actor: context.actor } : [],
+    events: drafts.flatMap(({ event, managed }, place) =>
+      result[place]?.status === 'fulfilled' ? { ...event, actor: managed.actor } : [],
     ),
     result,
   }
@@ -81,7 +80,7 @@ const quarterMs = 900_000
 /** The count with one more session. Throws if there are too many. */
 export function countWith(
   { ends }: SessionCountBody = { ends: [] },
-  { expiresAt, now, max = maxSessions }: { readonly expiresAt: number; readonly now: number; readonly max?: number },
+  { expiresAt, now, max = maxSessions }: { readonly expiresAt: number; readonly now: number; readonly max?: number | undefined },
 ): SessionCountBody {
   const live = ends.filter(([end]) => end > now)
   const total = live.reduce((sum, [, sessions]) => sum + sessions, 0)

@@ -5,7 +5,7 @@ import { GatewayError } from '@signalbox/dialects/errors'
 import { sessionTokenPrefix } from '@signalbox/dialects/protocol'
 import { absent } from './find-workspace.ts'
 import { checkKnown } from './known-names.ts'
-import type { WorkspaceContext } from './ports.ts'
+import type { ManagedWorkspace } from './ports.ts'
 import { commitSession, countWithout } from './session-groups.ts'
 
 /** The sessions of a workspace: short-lived tokens with which a web page of the app calls models for one user. */
@@ -30,11 +30,10 @@ export interface Sessions {
 
 const usualSeconds = 3_600
 
-export function sessionsOf(context: WorkspaceContext): Sessions {
-  const { ports, workspaceId, actor } = context
-  const { records, commitWithAudit, authenticator, clock } = ports
+export function sessionsOf(managed: ManagedWorkspace): Sessions {
+  const { workspaceId, actor, records, commitWithAudit, authenticator, clock } = managed
   return {
-    create: input => createUserSession(context, input),
+    create: input => createUserSession(managed, input),
     async list({ user, after, limit = 100 } = {}) {
       const query = { workspaceId, limit, groups: user === undefined ? undefined : [user] }
       const now = clock.now()
@@ -66,12 +65,11 @@ export function sessionsOf(context: WorkspaceContext): Sessions {
   }
 }
 
-async function createUserSession(context: WorkspaceContext, input: NewSession): Promise<Session & { readonly token: string }> {
-  const { ports, workspaceId, actor } = context
-  const { sessionGroups, clock, ids } = ports
+async function createUserSession(managed: ManagedWorkspace, input: NewSession): Promise<Session & { readonly token: string }> {
+  const { workspaceId, actor, clock, ids } = managed
   const { expiresIn = usualSeconds, ...fields } = input
   checkNewSession(input)
-  if (input.models) checkKnown(context, { models: input.models }, {})
+  if (input.models) checkKnown(managed, { models: input.models }, {})
   if (actor.key && !actor.key.scopes.has('inference:invoke'))
     throw new GatewayError('operation_not_allowed', {
       message: `This ${nounOf(actor.key.id)} lacks the scope "inference:invoke", so it cannot grant it to a session.`,
@@ -81,8 +79,8 @@ async function createUserSession(context: WorkspaceContext, input: NewSession): 
   const createdAt = clock.now()
   const expiresAt = createdAt + expiresIn * 1_000
   const body: SessionBody = { ...fields, prefix: prefixOf(token), expiresAt }
-  const session = await commitSession(sessionGroups, {
-    context,
+  const session = await commitSession({
+    managed,
     record: { id, workspaceId, name, group: input.user, createdAt, expiresAt, body },
     event: { event: 'session.created', subject: { type: 'session', id }, changes: toWire(sessionFields, input) },
   })

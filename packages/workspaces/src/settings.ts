@@ -24,7 +24,7 @@ import {
 } from '@signalbox/core/resources'
 import { findWorkspace } from './find-workspace.ts'
 import { checkKnown, type Directory, type NamedLists, type NameWarning, warningsOf } from './known-names.ts'
-import type { WorkspaceContext } from './ports.ts'
+import type { ManagedWorkspace } from './ports.ts'
 import { given } from './wire-names.ts'
 
 /** Requirements for every request of the workspace. */
@@ -39,13 +39,13 @@ export interface SettingsResource {
   update(input: SettingsChange): Promise<Settings>
 }
 
-export function settingsOf(context: WorkspaceContext): SettingsResource {
-  const { records, models } = context.ports
+export function settingsOf(managed: ManagedWorkspace): SettingsResource {
+  const { records, models } = managed
   return {
-    get: async () => settingsRecordOf((await findWorkspace(records, context.workspaceId)).body, models),
+    get: async () => settingsRecordOf((await findWorkspace(records, managed.workspaceId)).body, models),
     async update(input) {
-      const updated = await changeWorkspace(context, { type: 'settings', fields: settingsFields, input }, kept => {
-        checkKnown(context, requiredLists(input), requiredLists(kept.settings ?? {}))
+      const updated = await changeWorkspace(managed, { type: 'settings', fields: settingsFields, input }, kept => {
+        checkKnown(managed, requiredLists(input), requiredLists(kept.settings ?? {}))
         const { name = kept.name, ...demands } = input
         return { name, settings: given<WorkspaceSettings>({ ...kept.settings, ...demands }) }
       })
@@ -78,10 +78,10 @@ export interface WorkspaceLimits {
   update(input: { readonly [Limit in keyof CallLimits]?: number | null }): Promise<CallLimits>
 }
 
-export const limitsOf = (context: WorkspaceContext): WorkspaceLimits => ({
-  get: async () => (await findWorkspace(context.ports.records, context.workspaceId)).body.limits ?? {},
+export const limitsOf = (managed: ManagedWorkspace): WorkspaceLimits => ({
+  get: async () => (await findWorkspace(managed.records, managed.workspaceId)).body.limits ?? {},
   async update(input) {
-    const updated = await changeWorkspace(context, { type: 'limits', fields: workspaceLimitFields, input }, ({ limits }) => ({
+    const updated = await changeWorkspace(managed, { type: 'limits', fields: workspaceLimitFields, input }, ({ limits }) => ({
       limits: given<CallLimits>({ ...limits, ...input }),
     }))
     return updated.limits ?? {}
@@ -100,16 +100,16 @@ export interface RoutingDefaultsResource {
   update(input: RoutingDefaultsChange): Promise<RoutingDefaultsRecord>
 }
 
-export function routingDefaultsOf(context: WorkspaceContext): RoutingDefaultsResource {
-  const { records, strategies, models, isForSetup } = context.ports
+export function routingDefaultsOf(managed: ManagedWorkspace): RoutingDefaultsResource {
+  const { records, strategies, models, isForSetup } = managed
   return {
-    get: async () => defaultsRecordOf((await findWorkspace(records, context.workspaceId)).body.routing ?? {}, models),
+    get: async () => defaultsRecordOf((await findWorkspace(records, managed.workspaceId)).body.routing ?? {}, models),
     async update(input) {
       const { strategy } = input
       if (typeof strategy === 'string' && !strategies.includes(strategy)) throw invalidValue('strategy', strategy, { oneOf: strategies })
       const part = { type: 'routing_defaults', fields: routingDefaultsFields, input } as const
-      const updated = await changeWorkspace(context, part, kept => {
-        checkKnown(context, routingLists(input), routingLists(kept.routing ?? {}))
+      const updated = await changeWorkspace(managed, part, kept => {
+        checkKnown(managed, routingLists(input), routingLists(kept.routing ?? {}))
         const routing = given<Defaults>({ ...kept.routing, ...input })
         if (isUsable(routing)) return { routing }
         // A list of the workspace does not decide whether `setup` succeeds: only the lists that `setup` passes stay.
@@ -142,13 +142,13 @@ export interface SubscriptionResource {
   set(input: SubscriptionChange): Promise<Subscription>
 }
 
-export function subscriptionOf(context: WorkspaceContext): SubscriptionResource {
-  const { records, clock } = context.ports
+export function subscriptionOf(managed: ManagedWorkspace): SubscriptionResource {
+  const { records, clock } = managed
   return {
-    get: async () => withDefaults((await findWorkspace(records, context.workspaceId)).body.subscription, clock.now()),
+    get: async () => withDefaults((await findWorkspace(records, managed.workspaceId)).body.subscription, clock.now()),
     async set(input) {
       const { currentPeriodStart: start, currentPeriodEnd: end, ...others } = input
-      const updated = await changeWorkspace(context, { type: 'subscription', fields: subscriptionFields, input }, kept => ({
+      const updated = await changeWorkspace(managed, { type: 'subscription', fields: subscriptionFields, input }, kept => ({
         subscription: given<SubscriptionBody>({
           ...kept.subscription,
           ...others,
@@ -176,7 +176,7 @@ interface WorkspacePart {
 
 /** Changes a part of a workspace's record, with an audit row. An input without fields changes nothing. Returns the body. */
 export const changeWorkspace = (
-  { ports: { records, commitWithAudit }, workspaceId, actor }: WorkspaceContext,
+  { records, commitWithAudit, workspaceId, actor }: ManagedWorkspace,
   { type, fields, input }: WorkspacePart & { readonly input: object },
   change: (kept: WorkspaceBody) => BodyChanges<'workspace'>,
 ): Promise<WorkspaceBody> =>

@@ -11,7 +11,7 @@ import { acceptInvite, type Invites, invitesOf } from './invites.ts'
 import { type Members, membersOf } from './members.ts'
 import { type Billing, billingOf } from './money/billing.ts'
 import { type Budgets, budgetsOf } from './money/budgets.ts'
-import type { ManagementPorts, WorkspaceContext } from './ports.ts'
+import type { ManagedWorkspace, ManagementParts } from './ports.ts'
 import { type Sessions, sessionsOf } from './sessions.ts'
 import {
   limitsOf,
@@ -67,9 +67,9 @@ export interface Workspace {
   readonly subscription: SubscriptionResource
 }
 
-export function workspacesOf(ports: ManagementPorts): Workspaces {
-  const { records, commitWithAudit, clock, ids } = ports
-  const one = (workspaceId: string, actor: Actor = {}): Workspace => workspaceOf({ ports, workspaceId, actor })
+export function workspacesOf(parts: ManagementParts): Workspaces {
+  const { records, commitWithAudit, clock, ids } = parts
+  const one = (workspaceId: string, actor: Actor = {}): Workspace => workspaceOf({ ...parts, workspaceId, actor })
   const verbs: Pick<Workspaces, 'create' | 'acceptInvite' | 'list'> = {
     create: ({ id = ids.uuid(), name, billing = 'prepaid' }: NewWorkspace) =>
       commitWithAudit(checkWorkspaceId(id), {}, async () => {
@@ -81,34 +81,34 @@ export function workspacesOf(ports: ManagementPorts): Workspaces {
           result: { id, name },
         }
       }),
-    acceptInvite: (input: Acceptance) => acceptInvite(ports, input),
+    acceptInvite: (input: Acceptance) => acceptInvite(parts, input),
     list: async ({ after, limit = 1_000 }: { readonly after?: string; readonly limit?: number } = {}) =>
       (await records.list('workspace', { limit, after })).map(({ id, body }) => ({ id, name: body.name })),
   }
   return Object.assign(one, withCheckedCalls('workspaces', verbs, workspaceEndpoints))
 }
 
-function workspaceOf(context: WorkspaceContext): Workspace {
+function workspaceOf(managed: ManagedWorkspace): Workspace {
   const checked = <Resource extends object>(name: keyof typeof resources, methods: Resource): Resource =>
-    withCheckedCalls<Resource>(name, methods, resources[name] as Endpoints, context.actor.nameStyle)
-  const billing = billingOf(context)
+    withCheckedCalls<Resource>(name, methods, resources[name] as Endpoints, managed.actor.nameStyle)
+  const billing = billingOf(managed)
   return {
     async asUser(user) {
-      await context.ports.setUp()
-      return endUserCaller(context.ports.terms, context.workspaceId, user)
+      await managed.setUp()
+      return endUserCaller(managed.terms, managed.workspaceId, user)
     },
-    apiKeys: checked('apiKeys', apiKeysOf(context)),
-    byokKeys: checked('byokKeys', byokKeysOf(context)),
+    apiKeys: checked('apiKeys', apiKeysOf(managed)),
+    byokKeys: checked('byokKeys', byokKeysOf(managed)),
     billing: checked('billing', { ...billing, autoReload: checked('billing.autoReload', billing.autoReload) }),
-    budgets: checked('budgets', budgetsOf(context)),
-    settings: checked('settings', settingsOf(context)),
-    limits: checked('limits', limitsOf(context)),
-    routingDefaults: checked('routingDefaults', routingDefaultsOf(context)),
-    members: checked('members', membersOf(context)),
-    invites: checked('invites', invitesOf(context)),
-    auditEvents: checked('auditEvents', auditEventsOf(context)),
-    sessions: checked('sessions', sessionsOf(context)),
-    analytics: checked('analytics', analyticsOf(context)),
-    subscription: checked('subscription', subscriptionOf(context)),
+    budgets: checked('budgets', budgetsOf(managed)),
+    settings: checked('settings', settingsOf(managed)),
+    limits: checked('limits', limitsOf(managed)),
+    routingDefaults: checked('routingDefaults', routingDefaultsOf(managed)),
+    members: checked('members', membersOf(managed)),
+    invites: checked('invites', invitesOf(managed)),
+    auditEvents: checked('auditEvents', auditEventsOf(managed)),
+    sessions: checked('sessions', sessionsOf(managed)),
+    analytics: checked('analytics', analyticsOf(managed)),
+    subscription: checked('subscription', subscriptionOf(managed)),
   }
 }

@@ -32,7 +32,11 @@ export function createConnections({ maxConnections, maxConnectionsPerWorkspace, 
       const own = workspaces.of(workspaceId)
       if (own >= maxConnectionsPerWorkspace)
         throw user === undefined ? tooManyOf('This workspace', maxConnectionsPerWorkspace) : tooManyOf('The workspace of this user')
-      if (own + 1 > maxBeside(total - own, shares)) throw tooManyConnections()
+      if (own + 1 > maxBeside(total - own, shares))
+        throw new GatewayError('service_unavailable', {
+          message: 'This gateway has too many open WebSocket connections. Send the request with POST, or try again later.',
+          retryAfterMs,
+        })
       const add = (more: 1 | -1): void => {
         total += more
         workspaces.add(workspaceId, more)
@@ -53,11 +57,5 @@ const tooManyOf = (whose: string, most?: number): GatewayError =>
   new GatewayError('concurrent_requests_exceeded', {
     message: `${whose} has reached its limit of ${most === undefined ? '' : `${most} `}open WebSocket connections. Close one, or send the request with POST.`,
     limitedBy: 'routing',
-    retryAfterMs,
-  })
-
-const tooManyConnections = (): GatewayError =>
-  new GatewayError('service_unavailable', {
-    message: 'This gateway has too many open WebSocket connections. Send the request with POST, or try again later.',
     retryAfterMs,
   })

@@ -82,7 +82,11 @@ export function createHistory({ maxBodyBytes, maxHistoryBytes, kept, caller }: H
       const input = inputItems(body.input)
       if (previous === undefined || previous === null) return { previousId: undefined, before: undefined, input, bytes: messageBytes, body }
       const before = typeof previous === 'string' ? turns.get(previous) : undefined
-      if (typeof previous !== 'string' || before === undefined) throw previousNotFound(previous)
+      if (typeof previous !== 'string' || before === undefined)
+        throw new GatewayError('previous_response_not_found', {
+          message: `Previous response with id '${(typeof previous === 'string' ? previous : JSON.stringify(previous)).slice(0, 100)}' not found: it belongs to another connection, failed, or is no longer stored. Send the full conversation without \`previous_response_id\`.`,
+          param: 'previous_response_id',
+        })
       if (before.textBytes + messageBytes > maxBodyBytes) throw tooLarge(maxBodyBytes)
       if (isAlone) return { previousId: previous, before, input, bytes: messageBytes, body }
       const whole = { ...body, input: isInput(body.input) ? [...itemsUpTo(before), ...input] : body.input }
@@ -128,12 +132,6 @@ const isInput = (input: Json | undefined): boolean =>
 /** A string is a user message, as over HTTP. */
 const inputItems = (input: Json | undefined): readonly Json[] =>
   Array.isArray(input) ? input : typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : []
-
-const previousNotFound = (id: Json): GatewayError =>
-  new GatewayError('previous_response_not_found', {
-    message: `Previous response with id '${(typeof id === 'string' ? id : JSON.stringify(id)).slice(0, 100)}' not found: it belongs to another connection, failed, or is no longer stored. Send the full conversation without \`previous_response_id\`.`,
-    param: 'previous_response_id',
-  })
 
 const tooLarge = (limit: number): GatewayError =>
   new GatewayError('request_too_large', {

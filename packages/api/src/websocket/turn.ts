@@ -21,7 +21,7 @@ export function createTurn(history: History, { bytes, caller }: Pick<WebSocketTu
     bytes,
     caller,
     bodyOf({ type, generate, stream_id, ...fields }) {
-      if (type !== 'response.create') throw unknownMessage()
+      if (type !== 'response.create') throw invalidField('`type` of a message must be "response.create".', 'type')
       if (stream_id !== undefined && stream_id !== null) throw noStreams()
       if (generate !== undefined && typeof generate !== 'boolean') throw invalidField('`generate` must be true or false.', 'generate')
       warmsUp = generate === false
@@ -46,8 +46,6 @@ export function createTurn(history: History, { bytes, caller }: Pick<WebSocketTu
 }
 
 const invalidField = (message: string, param: string): GatewayError => new GatewayError('invalid_parameter_value', { message, param })
-
-const unknownMessage = (): GatewayError => invalidField('`type` of a message must be "response.create".', 'type')
 
 const noStreams = (): GatewayError =>
   invalidField('`stream_id` is not supported: a connection runs one response at a time. Open a connection for each stream.', 'stream_id')

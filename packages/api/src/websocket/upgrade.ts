@@ -25,7 +25,10 @@ interface UpgradeCall extends UnreadCall {
 /** Decides on a WebSocket upgrade: key, scope, origin, and number of connections. */
 export function* offerWebSocket(row: Route, call: UpgradeCall): Step<ApiReply> {
   const { gateway, site, request, context, api } = call
-  if (request.canUpgrade !== true || row.needs === 'nothing') throw notAvailable()
+  if (request.canUpgrade !== true || row.needs === 'nothing')
+    throw new GatewayError('upgrade_required', {
+      message: 'WebSocket is not available on this endpoint. Send the request with POST; `stream: true` streams the response.',
+    })
   // The origins of a session are checked with its token.
   if (!hasSessionToken(request)) checkSite(request, site.settings.cors, 'WebSocket')
   const caller = yield* authorize(row, call)
@@ -39,8 +42,3 @@ export function* offerWebSocket(row: Route, call: UpgradeCall): Step<ApiReply> {
   }
   return { status: 101, headers: {}, body: '', webSocket }
 }
-
-const notAvailable = (): GatewayError =>
-  new GatewayError('upgrade_required', {
-    message: 'WebSocket is not available on this endpoint. Send the request with POST; `stream: true` streams the response.',
-  })

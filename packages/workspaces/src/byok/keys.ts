@@ -15,7 +15,7 @@ import { type AccountTier, type Credential, isObject, type Provider, takesOwnKey
 import type { RecordPut } from '@signalbox/storage'
 import { similarNames } from '@signalbox/storage/similar-names'
 import { absent, findWorkspace } from '../find-workspace.ts'
-import type { WorkspaceContext } from '../ports.ts'
+import type { ManagedWorkspace } from '../ports.ts'
 import { usualTier } from './tiers.ts'
 
 // Each key is a candidate of its own: what the router learns is kept by `provider/model@account`, so a limited key pauses itself alone. The order
@@ -47,16 +47,15 @@ export interface ByokKeys {
   delete(id: string): Promise<ByokKey>
 }
 
-export const byokKeysOf = (context: WorkspaceContext): ByokKeys => {
-  const { ports, workspaceId, actor } = context
-  const { records, commitWithAudit, byok } = ports
+export const byokKeysOf = (managed: ManagedWorkspace): ByokKeys => {
+  const { workspaceId, actor, records, commitWithAudit, byok } = managed
   const find = async (id: string): Promise<TypedRecord<'credential'>> => {
     const key = await records.find('credential', workspaceId, id)
     if (!key) throw absent('BYOK key', id)
     return key
   }
   return {
-    create: async input => byokKeyOf(await createByokKey(context, input)),
+    create: async input => byokKeyOf(await createByokKey(managed, input)),
     list: async ({ provider, after, limit = 100 } = {}) => {
       const query = { workspaceId, limit, after, groups: provider === undefined ? undefined : [provider] }
       return (await records.list('credential', query)).map(byokKeyOf)
@@ -65,11 +64,11 @@ export const byokKeysOf = (context: WorkspaceContext): ByokKeys => {
     async update(id, input) {
       const updated = await commitWithAudit(workspaceId, actor, async () => {
         const key = await find(id)
-        const { name, body } = await changedBy(context, key, input)
+        const { name, body } = await changedBy(managed, key, input)
         if (Object.keys(body).length === 0) return { events: [], result: key }
-        const put = changedRecord(key, { name, body: { ...body, updatedAt: ports.clock.now() } })
+        const put = changedRecord(key, { name, body: { ...body, updatedAt: managed.clock.now() } })
         return {
-          puts: [...(body.isDefault ? await steppedDown(context, key) : []), put],
+          puts: [...(body.isDefault ? await steppedDown(managed, key) : []), put],
           events: [{ event: 'byok_key.updated', subject: { type: 'byok_key', id }, changes: changesOf(body) }],
           result: { ...key, body: JSON.parse(put.body) as CredentialBody },
           taken: isThere(key.body.provider),
@@ -92,10 +91,9 @@ export const byokKeysOf = (context: WorkspaceContext): ByokKeys => {
   }
 }
 
-async function createByokKey(context: WorkspaceContext, input: NewByokKey): Promise<TypedRecord<'credential'>> {
-  const { ports, workspaceId, actor } = context
-  const { records, commitWithAudit, byok, clock, ids } = ports
-  const secret = checkedSecret(context, input)
+async function createByokKey(managed: ManagedWorkspace, input: NewByokKey): Promise<TypedRecord<'credential'>> {
+  const { workspaceId, actor, records, commitWithAudit, byok, clock, ids } = managed
+  const secret = checkedSecret(managed, input)
   const { provider, name, isDefault = false, accountTier, extra } = input
   const id = ids.uuid()
   const place = { workspaceId, id, body: { provider, ...(extra && { extra }) } }
@@ -103,9 +101,12 @@ async function createByokKey(context: WorkspaceContext, input: NewByokKey): Prom
   const created = await commitWithAudit(workspaceId, actor, async () => {
     await findWorkspace(records, workspaceId)
     const all = await records.list('credential', { workspaceId, limit: maxRecordsRead })
-    const old = ports.isForSetup && all.find(each => each.name === hash)
+    const old = managed.isForSetup && all.find(each => each.name === hash)
     if (old) return { events: [], result: old }
-    if (all.length >= maxRecordsOfKind && !ports.isForSetup) throw tooManyCredentials()
+    if (all.length >= maxRecordsOfKind && !managed.isForSetup)
+      throw new GatewayError('state_precondition_failed', {
+        message: `A workspace has at most ${maxRecordsOfKind} BYOK keys. Delete one first.`,
+      })
     const body: CredentialBody = {
       ...place.body,
       name,
@@ -120,7 +121,7 @@ async function createByokKey(context: WorkspaceContext, input: NewByokKey): Prom
     const record = { id, workspaceId, group: provider, name: hash, createdAt: clock.now(), body }
     const changes = { provider, name, is_default: body.isDefault, account_tier: body.accountTier, key_prefix: body.prefix }
     return {
-      puts: [...(body.isDefault ? await steppedDown(context, record) : []), newRecord('credential', record)],
+      puts: [...(body.isDefault ? await steppedDown(managed, record) : []), newRecord('credential', record)],
       events: [{ event: 'byok_key.created', subject: { type: 'byok_key', id }, changes }],
       result: { ...record, kind: 'credential' as const, version: 1 },
       taken: isThere(provider),
@@ -130,7 +131,7 @@ async function createByokKey(context: WorkspaceContext, input: NewByokKey): Prom
   return created
 }
 
-function checkedSecret({ ports: { byok } }: WorkspaceContext, { provider: named, apiKey, accountTier, extra = {} }: NewByokKey): string {
+function checkedSecret({ byok }: ManagedWorkspace, { provider: named, apiKey, accountTier, extra = {} }: NewByokKey): string {
   const provider = providerNamed(named, byok.providers)
   const secret = secretOf(apiKey, provider)
   checkExtra(extra, provider)
@@ -139,16 +140,13 @@ function checkedSecret({ ports: { byok } }: WorkspaceContext, { provider: named,
   return secret
 }
 
-const tooManyCredentials = (): GatewayError =>
-  new GatewayError('state_precondition_failed', { message: `A workspace has at most ${maxRecordsOfKind} BYOK keys. Delete one first.` })
-
 /** The fields of a key that a change alters. */
 async function changedBy(
-  context: WorkspaceContext,
+  managed: ManagedWorkspace,
   key: TypedRecord<'credential'>,
   input: ByokKeyChange,
 ): Promise<{ readonly name: string; readonly body: BodyChanges<'credential'> }> {
-  const { byok, isForSetup } = context.ports
+  const { byok, isForSetup } = managed
   const { body, name: hash = '' } = key
   // Another key may have been deleted, which made this one the default.
   const isDefault = (isForSetup && body.isDefault) || (input.isDefault ?? body.isDefault)
@@ -156,7 +154,7 @@ async function changedBy(
   if (body.isDefault && !isDefault) throw staysDefault()
   const tiers = byok.tiersOf(body.provider)
   if (typeof accountTier === 'string') checkTier(accountTier, body.provider, tiers)
-  const secret = apiKey === undefined ? undefined : await resecret(context, key, apiKey)
+  const secret = apiKey === undefined ? undefined : await resecret(managed, key, apiKey)
   return {
     name: secret?.name ?? hash,
     body: {
@@ -173,8 +171,8 @@ async function changedBy(
 }
 
 /** Undefined in `setup` if another key has this secret: keys that were added since do not decide whether `setup` succeeds. */
-async function resecret({ ports }: WorkspaceContext, key: TypedRecord<'credential'>, apiKey: string) {
-  const { byok, records, isForSetup, logger } = ports
+async function resecret(managed: ManagedWorkspace, key: TypedRecord<'credential'>, apiKey: string) {
+  const { byok, records, isForSetup, logger } = managed
   const provider = byok.providers.get(key.body.provider)
   if (!provider)
     throw new GatewayError('state_precondition_failed', { message: `This gateway no longer has the provider "${key.body.provider}".` })
@@ -219,10 +217,10 @@ const byokKeyOf = ({ id, workspaceId, createdAt, body: { sealed: _, prefix, ...b
 
 /** The previous default, as a change for the same commit. */
 export async function steppedDown(
-  { ports }: WorkspaceContext,
+  managed: ManagedWorkspace,
   { workspaceId, id, body }: Pick<TypedRecord<'credential'>, 'workspaceId' | 'id' | 'body'>,
 ): Promise<readonly RecordPut[]> {
-  const all = await ports.records.list('credential', { workspaceId, groups: [body.provider], limit: maxRecordsRead })
+  const all = await managed.records.list('credential', { workspaceId, groups: [body.provider], limit: maxRecordsRead })
   return all.filter(each => each.body.isDefault && each.id !== id).map(each => changedRecord(each, { body: { isDefault: false } }))
 }
 
@@ -230,7 +228,7 @@ export async function steppedDown(
 export const credentialName = (workspaceId: string, provider: string, secret: string): Promise<string> =>
   sha256(JSON.stringify([workspaceId, provider, secret]))
 
-export function checkLasting({ lasting }: WorkspaceContext['ports']['byok']): void {
+export function checkLasting({ lasting }: ManagedWorkspace['byok']): void {
   if (lasting) return
   throw new GatewayError('operation_not_allowed', {
     message:

@@ -14,7 +14,7 @@ import { GatewayError } from '@signalbox/dialects/errors'
 import type { LedgerEntry, RecordPut } from '@signalbox/storage'
 import { allOf } from '@signalbox/storage/awaitable'
 import { findWorkspace } from '../find-workspace.ts'
-import type { ManagementPorts, WorkspaceContext } from '../ports.ts'
+import type { ManagedWorkspace, ManagementParts } from '../ports.ts'
 import { changeWorkspace } from '../settings.ts'
 import { reloadReference } from './reloads.ts'
 
@@ -47,27 +47,26 @@ interface LedgerQuery {
   readonly limit?: number
 }
 
-export const billingOf = (context: WorkspaceContext): Billing => {
-  const { ports, workspaceId } = context
-  const { storage } = ports
+export const billingOf = (managed: ManagedWorkspace): Billing => {
+  const { workspaceId, storage } = managed
   const account = creditAccount(workspaceId)
   const balance = async (): Promise<CreditBalance> => {
     const [workspace, credit] = await allOf([
-      () => findWorkspace(ports.records, workspaceId),
+      () => findWorkspace(managed.records, workspaceId),
       () => orStoreDown(() => storage.ledger.balance(account)),
     ])
-    const [hasPaymentMethod, byok] = await Promise.all([isPayable(context), byokLeft(context, workspace)])
+    const [hasPaymentMethod, byok] = await Promise.all([isPayable(managed), byokLeft(managed, workspace)])
     return { ...credit, autoReload: workspace.body.autoReload ?? { enabled: false }, hasPaymentMethod, ...byok }
   }
   return {
     balance,
     async credit(input) {
-      await enter(context, 'credit', input)
+      await enter(managed, 'credit', input)
       return balance()
     },
     async adjust(input) {
       if (input.amount === 0) throw invalidValue('amount', 0, 'what is to be added, or taken away with a minus')
-      await enter(context, 'adjustment', input)
+      await enter(managed, 'adjustment', input)
       return balance()
     },
     async ledger({ after, limit = 100, ...span } = {}) {
@@ -77,23 +76,27 @@ export const billingOf = (context: WorkspaceContext): Billing => {
       const entries = await orStoreDown(() => storage.ledger.entries(account, { ...span, ...before, limit }))
       return entries.map(moveOf)
     },
-    autoReload: autoReloadOf(context, balance),
+    autoReload: autoReloadOf(managed, balance),
   }
 }
 
 /** Books an entry once per reference, whichever its kind. */
-async function enter({ ports, workspaceId, actor }: WorkspaceContext, kind: 'credit' | 'adjustment', input: NewCredit): Promise<void> {
-  const { storage, records, commitWithAudit, clock, isForSetup } = ports
+async function enter(managed: ManagedWorkspace, kind: 'credit' | 'adjustment', input: NewCredit): Promise<void> {
+  const { workspaceId, actor, storage, records, commitWithAudit, clock, isForSetup } = managed
   const { amount, reference, note } = input
   const account = creditAccount(workspaceId)
   await commitWithAudit(workspaceId, actor, async () => {
     await findWorkspace(records, workspaceId)
     const [before] = await orStoreDown(() => storage.ledger.entries(account, { id: reference, limit: 1 }))
     if (before?.kind === kind && before.amount === amount) return { events: [], result: undefined }
-    if (before && !isForSetup) throw otherMove(reference)
-    if (before || (isForSetup && !(await hasRoom(ports, account, amount)))) {
+    if (before && !isForSetup)
+      throw new GatewayError('duplicate_resource', {
+        message: `The reference "${reference.slice(0, 100)}" was already used for another amount. Use one reference per payment.`,
+        param: 'reference',
+      })
+    if (before || (isForSetup && !(await hasRoom(managed, account, amount)))) {
       const found = before ? 'this reference was already used for another amount' : 'the credit has reached its maximum'
-      ports.logger.warn({ workspaceId, reference, amount }, `\`setup\` adds no credit here, because ${found}.`)
+      managed.logger.warn({ workspaceId, reference, amount }, `\`setup\` adds no credit here, because ${found}.`)
       return { events: [], result: undefined }
     }
     return {
@@ -106,7 +109,7 @@ async function enter({ ports, workspaceId, actor }: WorkspaceContext, kind: 'cre
 }
 
 /** Whether the balance and the sum of all credits stay exact integers with this amount. */
-async function hasRoom({ storage }: ManagementPorts, account: string, amount: number): Promise<boolean> {
+async function hasRoom({ storage }: ManagementParts, account: string, amount: number): Promise<boolean> {
   const { credited, spent } = await orStoreDown(() => storage.ledger.balance(account))
   return [credited + amount, credited - spent + amount].every(sum => Math.abs(sum) <= Number.MAX_SAFE_INTEGER)
 }
@@ -123,7 +126,7 @@ const moveOf = ({ id, at, kind, amount, balanceAfter, note }: LedgerEntry): Mone
 })
 
 /** Asks the operator's system. If it fails, the balance is returned without this information. */
-async function isPayable({ ports: { billing, logger }, workspaceId }: WorkspaceContext): Promise<boolean> {
+async function isPayable({ billing, logger, workspaceId }: ManagedWorkspace): Promise<boolean> {
   try {
     return (await billing?.hasPaymentMethod?.(workspaceId)) === true
   } catch (error) {
@@ -136,7 +139,7 @@ async function isPayable({ ports: { billing, logger }, workspaceId }: WorkspaceC
 }
 
 async function byokLeft(
-  { ports: { storage, clock } }: WorkspaceContext,
+  { storage, clock }: ManagedWorkspace,
   { id, body }: TypedRecord<'workspace'>,
 ): Promise<Pick<CreditBalance, 'byokMonthlyRequestCap' | 'byokRequestsRemaining'>> {
   const cap = body.subscription?.byokMonthlyRequestCap
@@ -145,12 +148,6 @@ async function byokLeft(
   const { balance } = await orStoreDown(() => storage.ledger.balance(byokAccount(id, at)))
   return { byokMonthlyRequestCap: cap, byokRequestsRemaining: Math.max(0, cap + balance) }
 }
-
-const otherMove = (reference: string): GatewayError =>
-  new GatewayError('duplicate_resource', {
-    message: `The reference "${reference.slice(0, 100)}" was already used for another amount. Use one reference per payment.`,
-    param: 'reference',
-  })
 
 /** Automatic payment of credit when it runs low. */
 export interface AutoReload {
@@ -162,13 +159,13 @@ export interface AutoReload {
   update(input: AutoReloadChange): Promise<CreditBalance>
 }
 
-export const autoReloadOf = (context: WorkspaceContext, balance: () => Promise<CreditBalance>): AutoReload => ({
+export const autoReloadOf = (managed: ManagedWorkspace, balance: () => Promise<CreditBalance>): AutoReload => ({
   async update(input) {
-    const { ports, workspaceId } = context
-    if (input.enabled && !ports.reloads) throw impossible()
-    await changeWorkspace(context, { type: 'auto_reload', fields: autoReloadFields, input }, kept => withChange(kept, input, ports))
+    const { workspaceId } = managed
+    if (input.enabled && !managed.reloads) throw impossible()
+    await changeWorkspace(managed, { type: 'auto_reload', fields: autoReloadFields, input }, kept => withChange(kept, input, managed))
     // Credit may be low already. Then no request would be admitted that could trigger a reload.
-    ports.reloads?.look(workspaceId)
+    managed.reloads?.look(workspaceId)
     return balance()
   },
 })
@@ -176,7 +173,7 @@ export const autoReloadOf = (context: WorkspaceContext, balance: () => Promise<C
 function withChange(
   { autoReload }: WorkspaceBody,
   input: AutoReloadChange,
-  { isForSetup }: Pick<WorkspaceContext['ports'], 'isForSetup'>,
+  { isForSetup }: Pick<ManagedWorkspace, 'isForSetup'>,
 ): Pick<WorkspaceBody, 'autoReload'> {
   const { enabled = false, threshold, target } = { ...autoReload, ...input }
   if (!enabled && threshold === undefined && target === undefined) return {}

@@ -25,7 +25,7 @@ import { orStoreDown } from '@signalbox/core/runtime'
 import { GatewayError } from '@signalbox/dialects/errors'
 import type { Draft } from '../change.ts'
 import { absent, findWorkspace } from '../find-workspace.ts'
-import type { ManagementPorts, WorkspaceContext } from '../ports.ts'
+import type { ManagedWorkspace, ManagementParts } from '../ports.ts'
 import { defined } from '../wire-names.ts'
 
 /** The budgets of a workspace and of its keys. Amounts are microdollars: `usd(50)`. */
@@ -48,8 +48,8 @@ export interface Budgets {
   delete(id: string): Promise<Budget>
 }
 
-export const budgetsOf = ({ ports, workspaceId, actor }: WorkspaceContext): Budgets => {
-  const { storage, records, commitWithAudit, clock, ids } = ports
+export const budgetsOf = (managed: ManagedWorkspace): Budgets => {
+  const { workspaceId, actor, storage, records, commitWithAudit, clock, ids } = managed
   const findBudget = async (id: string): Promise<TypedRecord<'budget'>> => {
     const budget = await records.find('budget', workspaceId, id)
     if (!budget) throw absent('budget', id)
@@ -68,10 +68,10 @@ export const budgetsOf = ({ ports, workspaceId, actor }: WorkspaceContext): Budg
       const budget = await commitWithAudit(workspaceId, actor, async () => {
         await findWorkspace(records, workspaceId)
         const all = await budgetsIn(records, workspaceId)
-        const old = ports.isForSetup && all.find(each => each.body.name === body.name && each.body.apiKeyId === body.apiKeyId)
+        const old = managed.isForSetup && all.find(each => each.body.name === body.name && each.body.apiKeyId === body.apiKeyId)
         if (old) return { events: [], result: old }
-        checkRoom(ports, all)
-        if (body.apiKeyId !== undefined) await checkKey(ports, workspaceId, body.apiKeyId)
+        checkRoom(managed, all)
+        if (body.apiKeyId !== undefined) await checkKey(managed, workspaceId, body.apiKeyId)
         const record = { id, workspaceId, createdAt: clock.now(), body }
         return {
           puts: [newRecord('budget', record)],
@@ -135,7 +135,7 @@ export const budgetsIn = async (records: Records, workspaceId: string): Promise<
   records.list('budget', { workspaceId, limit: maxRecordsRead })
 
 /** Throws `state_precondition_failed` if the workspace has the maximum number of budgets, unless `setup` adds one. */
-export function checkRoom({ isForSetup }: Pick<ManagementPorts, 'isForSetup'>, there: readonly TypedRecord<'budget'>[]): void {
+export function checkRoom({ isForSetup }: Pick<ManagementParts, 'isForSetup'>, there: readonly TypedRecord<'budget'>[]): void {
   if (there.length >= maxRecordsOfKind && !isForSetup)
     throw new GatewayError('state_precondition_failed', {
       message: `This workspace has ${maxRecordsOfKind} budgets, the maximum. Delete one first.`,
@@ -143,7 +143,7 @@ export function checkRoom({ isForSetup }: Pick<ManagementPorts, 'isForSetup'>, t
 }
 
 /** Throws if the workspace has no such key, or if the key is revoked or has expired, which for `setup` is no error. */
-export async function checkKey({ records, clock, isForSetup }: ManagementPorts, workspaceId: string, id: string): Promise<void> {
+export async function checkKey({ records, clock, isForSetup }: ManagementParts, workspaceId: string, id: string): Promise<void> {
   const key = await records.find('key', workspaceId, id)
   if (!key || key.group === 'system') throw absent('API key', id)
   if (!isActive(key.body, clock.now()) && !isForSetup)
@@ -165,18 +165,18 @@ interface Owner {
 }
 
 /** The change of a key's budget. Absent fields of an existing budget stay; `null` removes the budget. */
-export async function keyBudget(ports: ManagementPorts, key: Owner, budget: KeyBudgetChange | null): Promise<BudgetPart> {
-  const { records } = ports
+export async function keyBudget(managed: ManagementParts, key: Owner, budget: KeyBudgetChange | null): Promise<BudgetPart> {
+  const { records } = managed
   const old = await records.findByName('budget', keyBudgetName(key.id))
   if (budget === null) return old ? withoutBudgets([old]) : noBudgetPart
-  if (!isActive(key.body, ports.clock.now())) {
-    if (ports.isForSetup) return noBudgetPart
+  if (!isActive(key.body, managed.clock.now())) {
+    if (managed.isForSetup) return noBudgetPart
     throw new GatewayError('state_precondition_failed', {
       message: `The API key "${key.id}" is revoked or has expired, so it cannot have a budget.`,
       param: 'budget',
     })
   }
-  if (!old) return newBudget(ports, key, budget)
+  if (!old) return newBudget(managed, key, budget)
   return {
     ...noBudgetPart,
     puts: [changedRecord(old, { body: changeBudgetBody(old.body, budget) })],
@@ -184,8 +184,8 @@ export async function keyBudget(ports: ManagementPorts, key: Owner, budget: KeyB
   }
 }
 
-async function newBudget(ports: ManagementPorts, key: Owner, budget: KeyBudgetChange): Promise<BudgetPart> {
-  const { records, clock, ids, isForSetup, logger } = ports
+async function newBudget(managed: ManagementParts, key: Owner, budget: KeyBudgetChange): Promise<BudgetPart> {
+  const { records, clock, ids, isForSetup, logger } = managed
   const { limit } = budget
   // The holder of a key can delete its budget.
   if (limit === undefined && isForSetup) {
@@ -200,7 +200,7 @@ async function newBudget(ports: ManagementPorts, key: Owner, budget: KeyBudgetCh
       message: '`budget.limit` is missing.',
       param: 'budget.limit',
     })
-  checkRoom(ports, await budgetsIn(records, key.workspaceId))
+  checkRoom(managed, await budgetsIn(records, key.workspaceId))
   const input = { ...budget, limit, name: key.body.name, apiKeyId: key.id, period: 'total' } as const
   const id = ids.uuid()
   const record = { id, workspaceId: key.workspaceId, name: keyBudgetName(key.id), createdAt: clock.now(), body: createBudgetBody(input) }
@@ -212,7 +212,7 @@ async function newBudget(ports: ManagementPorts, key: Owner, budget: KeyBudgetCh
 }
 
 /** Removes the budgets of a revoked key. */
-export async function budgetsGone({ records }: ManagementPorts, { id, workspaceId }: Owner): Promise<BudgetPart> {
+export async function budgetsGone({ records }: ManagementParts, { id, workspaceId }: Owner): Promise<BudgetPart> {
   const all = await budgetsIn(records, workspaceId)
   return withoutBudgets(all.filter(({ body }) => body.apiKeyId === id))
 }
