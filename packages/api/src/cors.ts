@@ -1,10 +1,10 @@
 import type { ApiRequest } from './api.ts'
 import type { Headers } from './headers.ts'
-import { responseHeaderNames } from './response-headers.ts'
+import { responseHeaders } from './response-headers.ts'
 import { hasSessionToken } from './secret.ts'
 import type { Cors } from './settings.ts'
 
-const exposed = responseHeaderNames.join(', ').toLowerCase()
+const exposed = Object.keys(responseHeaders).join(', ').toLowerCase()
 
 /**
  * The CORS headers of a response. Keys are sent in a header and never in a cookie, so credentials mode is not supported. `Vary` keeps

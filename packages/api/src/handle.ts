@@ -13,7 +13,7 @@ import { createMatcher, isManagement, nearestRow } from './match.ts'
 import { readQuery } from './query.ts'
 import { type RequestLog, startRequestLog } from './request-log.ts'
 import type { Match, Matcher, RequestInput, Route, Site } from './route.ts'
-import { refusesUnknownParameters } from './route-facts.ts'
+import { refusesUnknownParameters } from './route.ts'
 import type { Upload } from './uploads.ts'
 import { isWebSocketUpgrade, offerWebSocket } from './websocket/upgrade.ts'
 

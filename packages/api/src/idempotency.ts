@@ -2,7 +2,7 @@ import { GatewayError, isGatewayError } from '@signalbox/dialects/errors'
 import type { IdempotencyEntry, StoredReply } from '@signalbox/workspaces'
 import type { ApiReply } from './api.ts'
 import type { IdempotentRequest, WorkspaceRoute } from './route.ts'
-import { takesIdempotencyKey } from './route-facts.ts'
+import { takesIdempotencyKey } from './route.ts'
 
 const header = 'Idempotency-Key'
 

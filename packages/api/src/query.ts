@@ -1,7 +1,6 @@
 import { GatewayError } from '@signalbox/dialects/errors'
 import { isUtcTime } from '@signalbox/dialects/protocol'
 import { similarNames } from '@signalbox/storage/similar-names'
-import { didYouMean } from './suggest.ts'
 
 /** A query parameter of a row. */
 export interface QueryParameter {
@@ -87,4 +86,11 @@ export function checkNamed(name: string, value: string | undefined, known: reado
     param: name,
     ...facts,
   })
+}
+
+/** A suggestion for an unknown name, as a sentence and as a field of the error. Empty if no known name is similar. */
+export function didYouMean(near: readonly string[]): { readonly sentence: string; readonly suggestion?: string } {
+  if (near.length === 0) return { sentence: '' }
+  const suggestion = `Did you mean ${near.map(name => `"${name}"`).join(' or ')}?`
+  return { sentence: ` ${suggestion}`, suggestion }
 }

@@ -1,7 +1,6 @@
 import { GatewayError } from '@signalbox/dialects/errors'
 import type { Caller, Gateway } from '@signalbox/gateway'
-import type { ClientLimits } from './client-limits.ts'
-import type { Settings } from './settings.ts'
+import type { ClientLimits, Settings } from './settings.ts'
 
 // An allowance of bytes and not of requests: 200 slots of 32 MiB are 6 GB. Announced lengths are claimed at once and released when the
 // response starts, because the body is kept for the next provider until then.

@@ -23,7 +23,7 @@ interface OptionSection {
 const mounted: readonly OptionSource[] = [
   { file: 'api/src/settings.ts', name: 'ApiOptions' },
   { file: 'api/src/settings.ts', name: 'Cors', of: 'cors' },
-  { file: 'api/src/client-limits.ts', name: 'ClientLimits' },
+  { file: 'api/src/settings.ts', name: 'ClientLimits' },
   { file: 'api/src/websocket/limits.ts', name: 'WebSocketLimits', of: 'webSockets' },
 ]
 

@@ -311,7 +311,7 @@ const maxReplaced = 10
 /** Replaced secrets that one rotation brings to an end. */
 const maxEnded = 100
 
-export interface Rotation {
+interface Rotation {
   readonly id: string
   readonly keyOf: (id: string) => Promise<TypedRecord<'key'>>
   /** Seconds. */
@@ -319,7 +319,7 @@ export interface Rotation {
 }
 
 /** The rotated key and its new secret. */
-export async function rotateKey(
+async function rotateKey(
   managed: ManagedWorkspace,
   { id, keyOf, gracePeriod = rotationGrace.defaultSeconds }: Rotation,
 ): Promise<{ readonly key: TypedRecord<'key'>; readonly secret: string }> {
@@ -400,9 +400,9 @@ export interface KeyUsage {
   readonly cost: number
 }
 
-export type UsagePeriod = 'day' | 'week' | 'month'
+type UsagePeriod = 'day' | 'week' | 'month'
 
-export async function keyUsage(managed: ManagedWorkspace, keyId: string, period: UsagePeriod): Promise<KeyUsage> {
+async function keyUsage(managed: ManagedWorkspace, keyId: string, period: UsagePeriod): Promise<KeyUsage> {
   const { workspaceId } = managed
   const now = managed.clock.now()
   const { start = now, end = now } = periodOf(period, now)

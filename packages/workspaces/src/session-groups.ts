@@ -103,7 +103,7 @@ interface NewCount {
 }
 
 /** The record of a count, for a commit. */
-export const changedCount = (counted: TypedRecord<'session_count'> | undefined, { workspaceId, count, at }: NewCount): RecordPut =>
+const changedCount = (counted: TypedRecord<'session_count'> | undefined, { workspaceId, count, at }: NewCount): RecordPut =>
   counted
     ? changedRecord(counted, { body: count })
     : newRecord('session_count', { id: workspaceId, workspaceId, createdAt: at, body: count })

@@ -3,7 +3,7 @@ import { own } from '@signalbox/dialects/protocol'
 import type { QueryParameter } from '../query.ts'
 import { type RequestHeaderName, requestHeaders } from '../request-headers.ts'
 import type { Route } from '../route.ts'
-import { takesIdempotencyKey } from '../route-facts.ts'
+import { takesIdempotencyKey } from '../route.ts'
 import { makeSchemas } from '../schemas.ts'
 import { addComponent, exampleOf, refTo } from './json-schema.ts'
 import { errorSchemaOf, headerComponents, responsesOf, type SharedComponents } from './responses.ts'
@@ -196,7 +196,7 @@ const headerParameter = (name: RequestHeaderName): object => {
 }
 
 /** The path, header and query parameters of an operation. */
-export const parametersOf = (route: Route): readonly object[] => [
+const parametersOf = (route: Route): readonly object[] => [
   ...[...route.path.matchAll(/:([a-z_]+)/g)].map(([, name = '']) => ({
     name,
     in: 'path',

@@ -1,12 +1,11 @@
 import { immutableNames } from '@signalbox/core/resources'
 import { codeRow, type ErrorCode } from '@signalbox/dialects/errors'
 import { errorHeaderNames } from '../headers.ts'
-import type { HeaderName } from '../response-headers.ts'
+import { type HeaderName, responseHeaders } from '../response-headers.ts'
 import type { Route } from '../route.ts'
-import { refusesUnknownParameters, takesIdempotencyKey } from '../route-facts.ts'
+import { refusesUnknownParameters, takesIdempotencyKey } from '../route.ts'
 import { errorExample, errorExampleName } from './error-examples.ts'
 import { type Components, exampleOf, refTo } from './json-schema.ts'
-import { responseHeaders } from './response-headers.ts'
 
 /** The header objects of the document, without duplicates. */
 export const headerComponents = (): object =>

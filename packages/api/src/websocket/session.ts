@@ -3,7 +3,7 @@ import type { Source } from '@signalbox/dialects/protocol'
 import type { Gateway } from '@signalbox/gateway'
 import type { Api, ApiContext, ApiReply, ApiRequest } from '../api.ts'
 import { errorHeaders, type Headers } from '../headers.ts'
-import { responseHeaderNames } from '../response-headers.ts'
+import { responseHeaders } from '../response-headers.ts'
 import type { Settings } from '../settings.ts'
 import type { Sharer, Upload, Uploads } from '../uploads.ts'
 import type { WebSocketCounts } from './connections.ts'
@@ -222,7 +222,7 @@ function errorEvent(error: GatewayError): string {
 }
 
 /** The headers that an error event repeats, in lower case. */
-const eventHeaders: ReadonlySet<string> = new Set(responseHeaderNames.map(name => name.toLowerCase()))
+const eventHeaders: ReadonlySet<string> = new Set(Object.keys(responseHeaders).map(name => name.toLowerCase()))
 
 /** The message for a request that failed before its first content. */
 const replyEvent = ({ status, headers, body }: ApiReply): string =>

@@ -216,7 +216,7 @@ const byokKeyOf = ({ id, workspaceId, createdAt, body: { sealed: _, prefix, ...b
 })
 
 /** The previous default, as a change for the same commit. */
-export async function steppedDown(
+async function steppedDown(
   managed: ManagedWorkspace,
   { workspaceId, id, body }: Pick<TypedRecord<'credential'>, 'workspaceId' | 'id' | 'body'>,
 ): Promise<readonly RecordPut[]> {
@@ -225,10 +225,10 @@ export async function steppedDown(
 }
 
 /** Unique for a secret, since two records of one secret would be one account under two names. */
-export const credentialName = (workspaceId: string, provider: string, secret: string): Promise<string> =>
+const credentialName = (workspaceId: string, provider: string, secret: string): Promise<string> =>
   sha256(JSON.stringify([workspaceId, provider, secret]))
 
-export function checkLasting({ lasting }: ManagedWorkspace['byok']): void {
+function checkLasting({ lasting }: ManagedWorkspace['byok']): void {
   if (lasting) return
   throw new GatewayError('operation_not_allowed', {
     message:
@@ -237,7 +237,7 @@ export function checkLasting({ lasting }: ManagedWorkspace['byok']): void {
   })
 }
 
-export const isThere = (provider: string): GatewayError =>
+const isThere = (provider: string): GatewayError =>
   new GatewayError('duplicate_resource', {
     message: `This workspace already has this key for "${provider}". Update that key, or add a different one.`,
     param: 'apiKey',
@@ -246,7 +246,7 @@ export const isThere = (provider: string): GatewayError =>
 const wrongField = (param: string, message: string, suggestion?: string): GatewayError =>
   new GatewayError('invalid_parameter_value', { message, param, ...(suggestion !== undefined && { suggestion }) })
 
-export function providerNamed(id: string, providers: ReadonlyMap<string, Provider>): Provider {
+function providerNamed(id: string, providers: ReadonlyMap<string, Provider>): Provider {
   const found = providers.get(id)
   const takers = [...providers.values()].filter(takesOwnKeys).map(provider => provider.id)
   if (!found) {
@@ -261,7 +261,7 @@ export function providerNamed(id: string, providers: ReadonlyMap<string, Provide
 }
 
 /** Visible ASCII, 8 to 4,096 characters. Accounts in JSON are normalized. The error never contains the key. */
-export function secretOf(text: string, { id, account }: Provider): string {
+function secretOf(text: string, { id, account }: Provider): string {
   if (text.trimStart().startsWith('{')) {
     if (!account?.json) throw wrongField('apiKey', `\`apiKey\` is JSON, but a key for "${id}" is a string without spaces.`)
     const secret = text.length > maxJsonLength ? undefined : asOneLine(text)
@@ -289,11 +289,10 @@ function asOneLine(text: string): string | undefined {
 }
 
 /** The displayable end of a secret, at most a quarter of it. Empty for a secret in JSON. */
-export const shownOf = (secret: string): string =>
-  `${secret.startsWith('{') ? '{' : secret.slice(0, Math.min(8, Math.floor(secret.length / 4)))}…`
+const shownOf = (secret: string): string => `${secret.startsWith('{') ? '{' : secret.slice(0, Math.min(8, Math.floor(secret.length / 4)))}…`
 
 /** Checks the additional account fields that the provider needs. */
-export function checkExtra(extra: Readonly<Record<string, string>>, provider: Provider): void {
+function checkExtra(extra: Readonly<Record<string, string>>, provider: Provider): void {
   const { id, account, dialects } = provider
   const names = account?.extra ?? []
   for (const [name, value] of Object.entries(extra)) {
@@ -313,7 +312,7 @@ export function checkExtra(extra: Readonly<Record<string, string>>, provider: Pr
   }
 }
 
-export function checkTier(tier: string, provider: string, tiers: readonly AccountTier[]): void {
+function checkTier(tier: string, provider: string, tiers: readonly AccountTier[]): void {
   if (tiers.some(each => each.tier === tier)) return
   if (tiers.length === 0) throw wrongField('accountTier', `"${provider}" has no known account tiers. Remove \`accountTier\`.`)
   throw invalidValue('accountTier', tier, `a tier of "${provider}": ${tiers.map(each => each.tier).join(', ')}`)

@@ -135,7 +135,7 @@ const validated = ({ id, body }: TypedRecord<'credential'>, to: string) => ({
 })
 
 /** Undefined: not checked, because the provider has no free way to check a key. */
-export type Checked = Checks | undefined
+type Checked = Checks | undefined
 
 interface Checks {
   readonly status: Exclude<CredentialBody['validationStatus'], 'pending'>
@@ -143,7 +143,7 @@ interface Checks {
   readonly header?: (name: string) => string | undefined
 }
 
-export interface CheckPorts {
+interface CheckPorts {
   readonly transport: Transport
   readonly clock: Clock
   /** Cancels the check. */
@@ -156,7 +156,7 @@ const maxCheckMs = 10_000
  * Sends a credential to its provider to see whether it is accepted. Never throws, and returns no reason, because error messages may contain
  * secrets.
  */
-export async function checkAccount(provider: Provider, credential: Credential, ports: CheckPorts): Promise<Checked> {
+async function checkAccount(provider: Provider, credential: Credential, ports: CheckPorts): Promise<Checked> {
   const ending = new AbortController()
   const end = (): void => ending.abort()
   ports.signal.addEventListener('abort', end, { once: true })

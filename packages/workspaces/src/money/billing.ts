@@ -159,7 +159,7 @@ export interface AutoReload {
   update(input: AutoReloadChange): Promise<CreditBalance>
 }
 
-export const autoReloadOf = (managed: ManagedWorkspace, balance: () => Promise<CreditBalance>): AutoReload => ({
+const autoReloadOf = (managed: ManagedWorkspace, balance: () => Promise<CreditBalance>): AutoReload => ({
   async update(input) {
     const { workspaceId } = managed
     if (input.enabled && !managed.reloads) throw impossible()

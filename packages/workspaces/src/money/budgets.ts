@@ -111,7 +111,7 @@ export const budgetsOf = (managed: ManagedWorkspace): Budgets => {
 }
 
 /** A new budget with its defaults. */
-export function createBudgetBody({ scope, ...input }: NewBudget): BudgetBody {
+function createBudgetBody({ scope, ...input }: NewBudget): BudgetBody {
   const { apiKeyId } = input
   const counted = scope ?? (apiKeyId === undefined ? 'workspace' : 'api_key')
   if (counted === 'workspace' && apiKeyId !== undefined)
@@ -125,17 +125,17 @@ export function createBudgetBody({ scope, ...input }: NewBudget): BudgetBody {
 }
 
 /** A budget after a change. */
-export function changeBudgetBody(body: BudgetBody, change: BudgetChange): BudgetBody {
+function changeBudgetBody(body: BudgetBody, change: BudgetChange): BudgetBody {
   const next = { ...body, ...defined(change) }
   return { ...next, alertAt: [...new Set(next.alertAt)].sort((a, b) => a - b) }
 }
 
 /** All budgets of a workspace. */
-export const budgetsIn = async (records: Records, workspaceId: string): Promise<readonly TypedRecord<'budget'>[]> =>
+const budgetsIn = async (records: Records, workspaceId: string): Promise<readonly TypedRecord<'budget'>[]> =>
   records.list('budget', { workspaceId, limit: maxRecordsRead })
 
 /** Throws `state_precondition_failed` if the workspace has the maximum number of budgets, unless `setup` adds one. */
-export function checkRoom({ isForSetup }: Pick<ManagementParts, 'isForSetup'>, there: readonly TypedRecord<'budget'>[]): void {
+function checkRoom({ isForSetup }: Pick<ManagementParts, 'isForSetup'>, there: readonly TypedRecord<'budget'>[]): void {
   if (there.length >= maxRecordsOfKind && !isForSetup)
     throw new GatewayError('state_precondition_failed', {
       message: `This workspace has ${maxRecordsOfKind} budgets, the maximum. Delete one first.`,
@@ -143,7 +143,7 @@ export function checkRoom({ isForSetup }: Pick<ManagementParts, 'isForSetup'>, t
 }
 
 /** Throws if the workspace has no such key, or if the key is revoked or has expired, which for `setup` is no error. */
-export async function checkKey({ records, clock, isForSetup }: ManagementParts, workspaceId: string, id: string): Promise<void> {
+async function checkKey({ records, clock, isForSetup }: ManagementParts, workspaceId: string, id: string): Promise<void> {
   const key = await records.find('key', workspaceId, id)
   if (!key || key.group === 'system') throw absent('API key', id)
   if (!isActive(key.body, clock.now()) && !isForSetup)
