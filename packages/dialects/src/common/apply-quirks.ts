@@ -21,7 +21,7 @@ export interface Encoded {
 }
 
 /** Default values of fields. Dropping a field with its default value changes nothing, so it gets no warning. */
-const defaults: ReadonlyMap<string, Json> = new Map<string, Json>([
+export const defaults: ReadonlyMap<string, Json> = new Map<string, Json>([
   ['temperature', 1],
   ['top_p', 1],
   ['frequency_penalty', 0],

@@ -1,4 +1,4 @@
-import type { Fate } from '../protocol/dialect.ts'
+import type { Fate, ProviderDialect } from '../protocol/dialect.ts'
 import type { Item, Part } from '../protocol/item.ts'
 import type { Prompt } from '../protocol/request.ts'
 import type { FunctionTool, Tool } from '../protocol/tool.ts'
@@ -172,5 +172,25 @@ export type FeatureId = keyof typeof table
 /** All features, in documentation order. */
 export const features: ReadonlyMap<FeatureId, Feature> = new Map(Object.entries(table) as [FeatureId, Feature][])
 
-/** What one dialect does with each feature, for an offer without quirks. */
 export type Fidelity = Readonly<Record<FeatureId, Fate>>
+
+/**
+ * What a dialect does with a feature, for an offer without quirks. `at`: where its body holds the value; of several paths with dots, the
+ * first that is set. `unsent`: a setting that is always dropped.
+ */
+type Field = Fate | 'unsent' | { readonly fate: Fate; readonly at: string | readonly string[] }
+
+/** The features of a dialect, from which its fidelity, its warnings and the places of its settings are derived. */
+export type FieldTable = Readonly<Record<FeatureId, Field>>
+
+/** The fates of features, and the places of settings in a body. `tier`: the field of the service tier. */
+export function factsOf(fields: FieldTable, tier = 'service_tier'): Required<Pick<ProviderDialect, 'fidelity' | 'settingPaths'>> {
+  const fidelity: Record<string, Fate> = {}
+  const settingPaths: Record<string, readonly string[]> = { service_tier: [tier] }
+  for (const [id, { param }] of features) {
+    const field = fields[id]
+    fidelity[id] = typeof field === 'object' ? field.fate : field === 'unsent' ? 'dropped' : field
+    if (typeof field === 'object') settingPaths[param] = typeof field.at === 'string' ? [field.at] : field.at
+  }
+  return { fidelity, settingPaths }
+}

@@ -1,10 +1,10 @@
 import type { Quirks } from '../protocol/model.ts'
 import type { Prompt } from '../protocol/request.ts'
-import { dropRefused, type Encoded, unsupported } from './apply-quirks.ts'
+import type { BodyDraft } from './body-draft.ts'
 
 // Reasoning models control sampling themselves and reject parameters for it.
 
-const samplers = [
+export const samplers = [
   'temperature',
   'top_p',
   'top_k',
@@ -14,7 +14,7 @@ const samplers = [
   'top_logprobs',
 ] as const satisfies readonly (keyof Prompt | 'logprobs')[]
 
-const warningNames: ReadonlyMap<string, string> = new Map([['logprobs', 'top_logprobs']])
+export const warningNames: ReadonlyMap<string, string> = new Map([['logprobs', 'top_logprobs']])
 
 /** The entry of `Prompt.include` that asks for log probabilities. */
 export const logprobsInclude = 'message.output_text.logprobs'
@@ -23,26 +23,16 @@ export const logprobsInclude = 'message.output_text.logprobs'
 export const wantsLogprobs = ({ top_logprobs = 0, include = [] }: Prompt): boolean => top_logprobs > 0 || include.includes(logprobsInclude)
 
 /** Removes sampling parameters that the model rejects from a body of an OpenAI API. */
-export function dropSampling(encoded: Encoded, prompt: Prompt, quirks: Quirks): Encoded {
-  const { sampling = 'any' } = quirks
-  const { temperature, top_p } = encoded.body
-  if (sampling === 'none' || (sampling === 'unless_thinking' && mayThink(prompt, quirks))) {
-    return dropRefused(encoded, { refuses: samplers }, warningNames)
-  }
-  if (sampling === 'one' && temperature !== undefined && top_p !== undefined) return dropRefused(encoded, { refuses: ['top_p'] })
-  return quirks.temperatureRange ? inRange(encoded, quirks.temperatureRange) : encoded
-}
-
-/** Clamps the temperature to the accepted range. */
-function inRange({ body, warnings }: Encoded, range: NonNullable<Quirks['temperatureRange']>): Encoded {
-  const { temperature: sent } = body
-  if (typeof sent !== 'number') return { body, warnings }
-  const temperature = Math.min(range.max, Math.max(range.min, sent))
-  if (temperature === sent) return { body, warnings }
-  return {
-    body: { ...body, temperature },
-    warnings: [...warnings, unsupported('temperature', `\`temperature\` ${sent} is not supported by this model; ${temperature} was used.`)],
-  }
+export function dropSampling(draft: BodyDraft, prompt: Prompt): void {
+  const { sampling = 'any', temperatureRange } = draft.quirks
+  if (sampling === 'none' || (sampling === 'unless_thinking' && mayThink(prompt, draft.quirks))) draft.refuse(samplers, warningNames)
+  else if (sampling === 'one' && draft.get('temperature') !== undefined && draft.get('top_p') !== undefined) draft.refuse(['top_p'])
+  else if (temperatureRange)
+    draft.clamp(
+      'temperature',
+      temperatureRange,
+      (sent, used) => `\`temperature\` ${sent} is not supported by this model; ${used} was used.`,
+    )
 }
 
 /**

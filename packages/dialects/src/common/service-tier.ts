@@ -1,13 +1,13 @@
 import type { Price, Quirks } from '../protocol/model.ts'
 import type { Prompt, RoutingOptions } from '../protocol/request.ts'
 import type { Json, JsonObject } from '../protocol/wire.ts'
-import { type Encoded, unsupported } from './apply-quirks.ts'
+import type { BodyDraft } from './body-draft.ts'
 
 // Decides which tier a request gets. Both the body encoder and billing use it, so that an expensive tier is never billed at the standard
 // price.
 
 /** Tiers that cost the standard price or less. Any other tier may cost more. */
-const standardPriceTiers: ReadonlySet<Json | undefined> = new Set([
+export const standardPriceTiers: ReadonlySet<Json | undefined> = new Set([
   undefined,
   null,
   'auto',
@@ -41,17 +41,13 @@ export const commonTiers: ReadonlyMap<string, string> = new Map([
   ['fast', 'priority'],
 ])
 
-/** The tier of the prompt in a dialect's terms, or left out with a warning. */
-export function tierField({ service_tier }: Prompt, words: ReadonlyMap<string, string>, { priorityTier }: Quirks): Encoded {
-  if (service_tier === undefined) return { body: {}, warnings: [] }
-  const tier = service_tier === priorityTier ? service_tier : words.get(service_tier)
-  if (tier !== undefined) return { body: { service_tier: tier }, warnings: [] }
-  return {
-    body: {},
-    warnings: [
-      unsupported('service_tier', `\`service_tier\` "${service_tier.slice(0, 50)}" is not supported by this provider and was left out.`),
-    ],
-  }
+/** Sets the tier of the prompt in a dialect's terms, or leaves it out with a warning. */
+export function setServiceTier(draft: BodyDraft, { service_tier }: Prompt, words: ReadonlyMap<string, string>): void {
+  if (service_tier === undefined) return
+  const tier = service_tier === draft.quirks.priorityTier ? service_tier : words.get(service_tier)
+  draft.set('service_tier', tier)
+  if (tier === undefined)
+    draft.warn('service_tier', `\`service_tier\` "${service_tier.slice(0, 50)}" is not supported by this provider and was left out.`)
 }
 
 /** The facts of an offer that determine its tiers. */
@@ -60,10 +56,11 @@ export interface Tiers {
   readonly quirks: Quirks
 }
 
-const sellsExpensiveTier = ({ price, quirks }: Tiers): boolean => price?.priority !== undefined && !quirks.refuses?.includes('service_tier')
+export const sellsExpensiveTier = ({ price, quirks }: Tiers): boolean =>
+  price?.priority !== undefined && !quirks.refuses?.includes('service_tier')
 
 /** The tier that `gateway.routing.tier` selects here, if any. */
-const tierOf = ({ tier }: RoutingOptions, tiers: Tiers): string | undefined =>
+export const tierOf = ({ tier }: RoutingOptions, tiers: Tiers): string | undefined =>
   tier !== undefined && sellsExpensiveTier(tiers) ? tiers.quirks.priorityTier : undefined
 
 /** Whether this request gets an expensive tier from this offer. `named`: the client's `service_tier`. */
@@ -74,7 +71,7 @@ export const buysDear = (named: string | undefined, routing: RoutingOptions, tie
 const priorityNames: ReadonlySet<Json | undefined> = new Set(['priority', 'fast'])
 
 /** Whether the tier is expensive. Unknown tiers are not sent, so they are not charged. */
-const isExpensive = (named: Json | undefined, { quirks }: Pick<Tiers, 'quirks'>): boolean =>
+export const isExpensive = (named: Json | undefined, { quirks }: Pick<Tiers, 'quirks'>): boolean =>
   !standardPriceTiers.has(named) && (priorityNames.has(named) || named === quirks.priorityTier)
 
 /** Which price of an offer applies to a response. */
@@ -119,36 +116,23 @@ export function unpricedFields(body: JsonObject, price?: Price): readonly string
   )
 }
 
-function withoutSurcharge(encoded: Encoded, price: Price | undefined): Encoded {
-  const { body, warnings } = encoded
-  const unpriced = unpricedFields(body, price)
-  if (unpriced.length === 0) return encoded
-  return {
-    body: Object.fromEntries(Object.entries(body).filter(([field]) => !unpriced.includes(field))),
-    warnings: [...warnings, ...unpriced.map(field => unsupported(field, `The price of \`${field}\` is unknown; it was left out.`))],
-  }
-}
-
 /** Sets the tier of a body, or removes one without a known price. Warns about each option of `gateway.routing` that has no effect. */
-export function applyServiceTier(encoded: Encoded, routing: RoutingOptions, tiers: Tiers): Encoded {
-  const affordable = withoutSurcharge(encoded, tiers.price)
-  const { body, warnings } = affordable
-  const bought = tierOf(routing, tiers)
-  if (body.service_tier === undefined && routing.tier === undefined) return affordable
-  const { service_tier: named, ...rest } = body
-  // `fast`, the newer name of the priority tier, is sent only to a provider that uses it; others get `priority`.
-  const service_tier = named === 'fast' && tiers.quirks.priorityTier !== 'fast' ? 'priority' : named
-  const isTooExpensive =
-    bought === undefined && !standardPriceTiers.has(service_tier) && !(sellsExpensiveTier(tiers) && isExpensive(service_tier, tiers))
-  const without = isTooExpensive ? rest : service_tier === named ? body : { ...rest, service_tier }
-  return {
-    body: bought === undefined ? without : { ...body, service_tier: bought },
-    warnings: [
-      ...warnings,
-      ...(isTooExpensive ? [unsupported('service_tier', 'The price of this `service_tier` is unknown; the default tier was used.')] : []),
-      ...(routing.tier !== undefined && bought === undefined
-        ? [unsupported('gateway.routing.tier', 'This provider offers no faster tier; the default tier was used.')]
-        : []),
-    ],
+export function applyServiceTier(draft: BodyDraft, routing: RoutingOptions, price: Price | undefined): void {
+  for (const field of unpricedFields(draft.body, price)) {
+    draft.delete(field)
+    draft.warn(field, `The price of \`${field}\` is unknown; it was left out.`)
   }
+  const named = draft.get('service_tier')
+  if (named === undefined && routing.tier === undefined) return
+  const tiers: Tiers = { price, quirks: draft.quirks }
+  const bought = tierOf(routing, tiers)
+  // `fast`, the newer name of the priority tier, is sent only to a provider that uses it; others get `priority`.
+  const tier = named === 'fast' && draft.quirks.priorityTier !== 'fast' ? 'priority' : named
+  draft.set('service_tier', bought ?? tier)
+  if (bought !== undefined) return
+  if (!standardPriceTiers.has(tier) && !(sellsExpensiveTier(tiers) && isExpensive(tier, tiers))) {
+    draft.delete('service_tier')
+    draft.warn('service_tier', 'The price of this `service_tier` is unknown; the default tier was used.')
+  }
+  if (routing.tier !== undefined) draft.warn('gateway.routing.tier', 'This provider offers no faster tier; the default tier was used.')
 }

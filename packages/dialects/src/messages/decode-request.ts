@@ -16,10 +16,9 @@ import { GatewayError } from '../errors/gateway-error.ts'
 import { remember } from '../protocol/original.ts'
 import type { InferenceRequest, Prompt } from '../protocol/request.ts'
 import { isObject, type JsonObject } from '../protocol/wire.ts'
-import { splitBillingHeader } from './billing-header.ts'
 import { readMessages, readSystem } from './decode-messages.ts'
 import { readOutputOptions, readTool, readToolChoice } from './decode-options.ts'
-import { checkVersion, decodeHeaders, type HeaderReader } from './headers.ts'
+import { checkVersion, decodeHeaders, type HeaderReader, splitBillingHeader } from './headers.ts'
 import { dialect } from './wire.ts'
 
 // Every decoded value remembers the wire object it was read from, so that unmodelled fields still reach a provider of this dialect.

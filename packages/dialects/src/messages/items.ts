@@ -1,151 +1,179 @@
+import type { BodyDraft } from '../common/body-draft.ts'
+import { parseDataUrl } from '../common/data-url.ts'
 import { hasWords } from '../common/dropped-reasoning.ts'
+import { decodeText, fileAsText } from '../common/file-text.ts'
+import { type FittedNames, fittedNames } from '../common/fitted-names.ts'
+import { callIdsIn } from '../common/ids.ts'
 import { objects, stringOf } from '../common/json.ts'
-import { closingText, closingWarning, openingText, openingWarning } from '../common/opening-turn.ts'
+import { withUserTurns } from '../common/opening-turn.ts'
 import { readFrame } from '../common/parse-frame.ts'
 import { orderToolResults } from '../common/tool-result-order.ts'
-import type { FunctionCallItem, FunctionCallOutputItem, Item, MessageItem, ReasoningItem } from '../protocol/item.ts'
+import type {
+  FilePart,
+  FunctionCallItem,
+  FunctionCallOutputItem,
+  ImagePart,
+  Item,
+  MessageItem,
+  Part,
+  ReasoningItem,
+} from '../protocol/item.ts'
 import { pathOf } from '../protocol/original.ts'
 import type { Prompt } from '../protocol/request.ts'
-import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
-import { cacheControl, type EncodeContext, loseContent, warn } from './encode-context.ts'
-import { encodeParts } from './encode-parts.ts'
+import type { CachePoint } from '../protocol/tool.ts'
+import { isObject, type JsonObject } from '../protocol/wire.ts'
 import { decodeReasoningState } from './reasoning-state.ts'
+import { safeId } from './tool-names.ts'
 import { dialect, originalBody } from './wire.ts'
 
 // Encodes items as messages. Roles alternate: a message holds all adjacent items of its role. Content that came in this dialect is passed
 // through unchanged.
 
-export interface Conversation {
-  /** Absent if there is no system prompt. */
-  readonly system?: Json
-  readonly messages: readonly JsonObject[]
-}
-
-/** `instruction`: text that the gateway adds to the system prompt. */
-export function encodeConversation({ instructions, input }: Prompt, instruction: string | undefined, context: EncodeContext): Conversation {
-  const firstTurn = input.findIndex(item => !isSystemItem(item))
-  const systemEnd = firstTurn === -1 ? input.length : firstTurn
+/**
+ * Sets `system` and `messages`. `instruction`: text that the gateway adds to the system prompt. Returns the paths of reasoning that was left
+ * out.
+ */
+export function encodeConversation({ instructions, input }: Prompt, instruction: string | undefined, draft: BodyDraft): readonly string[] {
+  const encoder = new ItemEncoder(input, draft)
+  const firstTurn = input.findIndex(item => item.type !== 'message' || !isInstruction(item))
+  const leading = input.slice(0, firstTurn === -1 ? input.length : firstTurn) as readonly MessageItem[]
   const system = [
     ...textBlock(instructions),
-    ...input.slice(0, systemEnd).flatMap((item, at) => (isSystemItem(item) ? messageBlocks(item, itemPath(item, at), context) : [])),
+    ...leading.flatMap((item, at) => encoder.messageBlocks(item, pathOf(item, `input[${at}]`))),
     ...textBlock(instruction),
   ]
-  const turns: Turn[] = []
-  for (const { item, at } of orderToolResults(input.slice(systemEnd)))
-    addToTurns(turns, encodeItem(item, itemPath(item, systemEnd + at), context))
-  const messages = turns.map(({ role, results, blocks }) => ({ role, content: [...results, ...blocks] }))
-  // Without any message, the system prompt is sent as the user's message, because a request needs one.
-  if (messages.length === 0 && system.length > 0) return { messages: [{ role: 'user', content: system }] }
-  // System blocks from a client of this dialect stay blocks, as in a body that is passed through, because prompt caches match prefixes.
-  const isOwn = input.slice(0, systemEnd).some(item => originalBody(item) !== undefined)
-  return {
-    ...(system.length > 0 && { system: isOwn ? system : shortestSystem(system) }),
-    messages: closedByUser(openedByUser(trimPrefill(messages), input, context), input, context),
+  for (const { item, at } of orderToolResults(input.slice(leading.length))) encoder.add(item, pathOf(item, `input[${leading.length + at}]`))
+  const messages = encoder.turns.map(({ role, results, blocks }) => ({ role, content: [...results, ...blocks] }))
+  if (messages.length === 0 && system.length > 0) {
+    // Without any message, the system prompt is sent as the user's message, because a request needs one.
+    draft.set('messages', [{ role: 'user', content: system }])
+    return encoder.droppedReasoning
   }
+  const turns = withUserTurns(trimPrefill(messages), draft, {
+    role: 'assistant',
+    userTurn: text => ({ role: 'user', content: [{ type: 'text', text }] }),
+    keepsStart: input.some(item => originalBody(item)),
+    // A call of a hosted tool at the end is a paused response, which every model continues.
+    keepsEnd: !draft.quirks.noPrefill || input.at(-1)?.type === 'native',
+  })
+  const [first] = system
+  // System blocks from a client of this dialect stay blocks, as in a body that is passed through, because prompt caches match prefixes. A
+  // single text becomes a string, which every server of this dialect accepts.
+  const isOwn = leading.some(item => originalBody(item))
+  const isText = Object.entries(first ?? {}).every(([field, value]) => field === 'type' || field === 'text' || value === undefined)
+  if (system.length > 0) draft.set('system', system.length === 1 && isText && !isOwn ? stringOf(first?.text) : system)
+  draft.set('messages', turns)
+  return encoder.droppedReasoning
 }
 
-const itemPath = (item: Item, at: number): string => pathOf(item, `input[${at}]`)
-
-const isSystemItem = (item: Item): item is MessageItem => item.type === 'message' && isInstruction(item)
 const isInstruction = ({ role }: MessageItem): boolean => role === 'system' || role === 'developer'
 
-const textBlock = (text: string | undefined): readonly JsonObject[] =>
-  text === undefined || text.trim() === '' ? [] : [{ type: 'text', text }]
+/** Whether the text is blank, which providers reject. */
+const isBlank = (text: string): boolean => text.trim() === ''
 
-/** A single text becomes a string, which every server of this dialect accepts. */
-function shortestSystem(blocks: readonly JsonObject[]): Json {
-  const [first] = blocks
-  const isPlain = blocks.length === 1 && first && Object.keys(first).every(field => field === 'type' || field === 'text')
-  return isPlain ? stringOf(first.text) : blocks
-}
+const textBlock = (text: string | undefined): readonly JsonObject[] => (text === undefined || isBlank(text) ? [] : [{ type: 'text', text }])
 
-/** The blocks that one item adds to the conversation. */
-interface EncodedItem {
-  readonly role: 'user' | 'assistant' | 'system'
-  readonly blocks: readonly JsonObject[]
-  readonly isResult?: boolean
-}
+/** The `cache_control` field of a block with a cache point. */
+export const cacheControl = (cache: CachePoint | undefined): JsonObject | undefined => cache && { type: 'ephemeral', ttl: cache.ttl }
 
 interface Turn {
-  readonly role: EncodedItem['role']
+  readonly role: 'user' | 'assistant' | 'system'
   /** Tool results, which come first: nothing may separate a call from its result. */
   readonly results: JsonObject[]
   readonly blocks: JsonObject[]
 }
 
-function addToTurns(turns: Turn[], { role, blocks, isResult }: EncodedItem): void {
-  if (blocks.length === 0) return
-  const last = turns.at(-1)
-  const turn = last?.role === role && role !== 'system' ? last : { role, results: [], blocks: [] }
-  if (turn !== last) turns.push(turn)
-  const target = isResult ? turn.results : turn.blocks
-  for (const block of blocks) target.push(block)
-}
+class ItemEncoder {
+  readonly turns: Turn[] = []
+  /** Paths of reasoning that was left out. */
+  readonly droppedReasoning: string[] = []
+  readonly #callIds: FittedNames
+  readonly #draft: BodyDraft
 
-function encodeItem(item: Item, path: string, context: EncodeContext): EncodedItem {
-  if (item.type === 'message') return encodeMessage(item, path, context)
-  if (item.type === 'function_call') return { role: 'assistant', blocks: [encodeCall(item, path, context)] }
-  if (item.type === 'function_call_output') return { role: 'user', blocks: [encodeResult(item, path, context)], isResult: true }
-  if (item.type === 'reasoning') {
-    const blocks = thinkingBlocks(item)
-    if (blocks.length === 0 && hasWords(item)) context.droppedReasoning.push(path)
-    return { role: 'assistant', blocks }
+  constructor(input: readonly Item[], draft: BodyDraft) {
+    this.#callIds = fittedNames(callIdsIn(input), safeId)
+    this.#draft = draft
   }
-  if (item.dialect === dialect) return { role: 'assistant', blocks: [item.body] }
-  loseContent(context, path)
-  return { role: 'assistant', blocks: [] }
-}
 
-/** Encodes a message. A later system message keeps its position: unchanged if it came in this dialect, otherwise as tagged user text. */
-function encodeMessage(item: MessageItem, path: string, context: EncodeContext): EncodedItem {
-  const blocks = messageBlocks(item, path, context)
-  if (!isInstruction(item)) return { role: item.role === 'assistant' ? 'assistant' : 'user', blocks }
-  return originalBody(item) ? { role: 'system', blocks } : { role: 'user', blocks: blocks.map(tagSystemText) }
-}
-
-const tagSystemText = (block: JsonObject): JsonObject => ({ ...block, text: `<system>${stringOf(block.text)}</system>` })
-
-function messageBlocks(item: MessageItem, path: string, context: EncodeContext): readonly JsonObject[] {
-  const original = originalBody(item)
-  if (!original) return encodeParts({ parts: item.content, path: `${path}.content`, allowsMedia: item.role === 'user' }, context)
-  if (typeof original.content === 'string') return textBlock(original.content)
-  return objects(original.content)
-}
-
-function encodeCall(item: FunctionCallItem, path: string, context: EncodeContext): JsonObject {
-  const id = context.callIds.sent(item.call_id)
-  const original = originalBody(item)
-  if (original) return { ...original, id }
-  const input = parseInput(item.arguments)
-  if (!input)
-    warn(context, `${path}.arguments`, `\`${path}.arguments\` is not a JSON object; the text was sent as the field \`_raw\` of an object.`)
-  return {
-    type: 'tool_use',
-    id,
-    name: context.toolNames.sent(item.name),
-    input: input ?? { _raw: item.arguments },
-    ...cacheControl(item.cache),
+  add(item: Item, path: string): void {
+    if (item.type === 'message') {
+      const blocks = this.messageBlocks(item, path)
+      // A later system message keeps its position: unchanged if it came in this dialect, otherwise as tagged user text.
+      if (!isInstruction(item)) this.#addBlocks(item.role === 'assistant' ? 'assistant' : 'user', blocks)
+      else if (originalBody(item)) this.#addBlocks('system', blocks)
+      else
+        this.#addBlocks(
+          'user',
+          blocks.map(block => ({ ...block, text: `<system>${stringOf(block.text)}</system>` })),
+        )
+    } else if (item.type === 'function_call') this.#addBlocks('assistant', [this.#encodeCall(item, path)])
+    else if (item.type === 'function_call_output') this.#turn('user').results.push(this.#encodeResult(item, path))
+    else if (item.type === 'reasoning') {
+      const blocks = thinkingBlocks(item)
+      if (blocks.length === 0 && hasWords(item)) this.droppedReasoning.push(path)
+      this.#addBlocks('assistant', blocks)
+    } else if (item.dialect === dialect) this.#addBlocks('assistant', [item.body])
+    else this.#draft.loseContent(path)
   }
-}
 
-function parseInput(written: string): JsonObject | undefined {
-  if (written.trim() === '') return {}
-  const input = readFrame({ data: written })
-  return isObject(input) ? input : undefined
-}
+  #turn(role: Turn['role']): Turn {
+    const last = this.turns.at(-1)
+    if (last?.role === role && role !== 'system') return last
+    const turn: Turn = { role, results: [], blocks: [] }
+    this.turns.push(turn)
+    return turn
+  }
 
-function encodeResult(item: FunctionCallOutputItem, path: string, context: EncodeContext): JsonObject {
-  const tool_use_id = context.callIds.sent(item.call_id)
-  const original = originalBody(item)
-  if (original) return { ...original, tool_use_id }
-  const { output, is_error, cache } = item
-  const content = typeof output === 'string' ? output : encodeParts({ parts: output, path: `${path}.output`, allowsMedia: true }, context)
-  return {
-    type: 'tool_result',
-    tool_use_id,
-    content,
-    ...(is_error && { is_error }),
-    ...cacheControl(cache),
+  #addBlocks(role: Turn['role'], blocks: readonly JsonObject[]): void {
+    if (blocks.length === 0) return
+    const turn = this.#turn(role)
+    for (const block of blocks) turn.blocks.push(block)
+  }
+
+  messageBlocks(item: MessageItem, path: string): readonly JsonObject[] {
+    const original = originalBody(item)
+    if (!original) return this.#encodeParts(item.content, `${path}.content`, item.role === 'user')
+    return typeof original.content === 'string' ? textBlock(original.content) : objects(original.content)
+  }
+
+  #encodeCall(item: FunctionCallItem, path: string): JsonObject {
+    const id = this.#callIds.sent(item.call_id)
+    const original = originalBody(item)
+    if (original) return { ...original, id }
+    const { name, arguments: written, cache } = item
+    let input = isBlank(written) ? {} : readFrame({ data: written })
+    if (!isObject(input)) {
+      const param = `${path}.arguments`
+      this.#draft.omit(param, 'is not a JSON object; the text was sent as the field `_raw` of an object.')
+      input = { _raw: written }
+    }
+    return { type: 'tool_use', id, name: this.#draft.toolNames.sent(name), input, cache_control: cacheControl(cache) }
+  }
+
+  #encodeResult(item: FunctionCallOutputItem, path: string): JsonObject {
+    const tool_use_id = this.#callIds.sent(item.call_id)
+    const original = originalBody(item)
+    if (original) return { ...original, tool_use_id }
+    const { output, is_error, cache } = item
+    const content = typeof output === 'string' ? output : this.#encodeParts(output, `${path}.output`, true)
+    return { type: 'tool_result', tool_use_id, content, is_error: is_error || undefined, cache_control: cacheControl(cache) }
+  }
+
+  /** `allowsMedia`: whether images and files are allowed. */
+  #encodeParts(parts: readonly Part[], path: string, allowsMedia: boolean): readonly JsonObject[] {
+    return parts.flatMap((part, at) => {
+      const original = originalBody(part)
+      if (original) return [original]
+      if (part.type === 'text')
+        return isBlank(part.text) ? [] : [{ type: 'text', text: part.text, cache_control: cacheControl(part.cache) }]
+      if (part.type === 'refusal') return textBlock(part.refusal)
+      if (part.type === 'native' && part.dialect === dialect) return [part.body]
+      const isMedia = part.type === 'image' || part.type === 'file'
+      const encoded = allowsMedia && isMedia ? encodeMedia(part, this.#draft.quirks.files === false) : undefined
+      if (encoded) return [encoded]
+      this.#draft.loseContent(pathOf(part, `${path}[${at}]`))
+      return []
+    })
   }
 }
 
@@ -156,22 +184,37 @@ function thinkingBlocks(item: ReasoningItem): readonly JsonObject[] {
   return block ? [block] : []
 }
 
-/** Ensures that the conversation starts with the user. A conversation that came in this dialect is unchanged. */
-function openedByUser(messages: readonly JsonObject[], input: readonly Item[], context: EncodeContext): readonly JsonObject[] {
-  if (messages[0]?.role !== 'assistant' || input.some(item => originalBody(item))) return messages
-  context.warnings.push(openingWarning)
-  return [{ role: 'user', content: [{ type: 'text', text: openingText }] }, ...messages]
+/** Encodes an image or a file. `refusesFiles`: whether files are sent as text. */
+function encodeMedia(part: ImagePart | FilePart, refusesFiles: boolean): JsonObject | undefined {
+  const cache_control = cacheControl(part.cache)
+  if (part.type === 'file' && refusesFiles) {
+    const text = fileAsText(part)
+    return text === undefined ? undefined : { type: 'text', text, cache_control }
+  }
+  const source = sourceOf(part)
+  if (!source) return undefined
+  if (part.type === 'image') return { type: 'image', source, cache_control }
+  const { filename: title, citable, context } = part
+  return { type: 'document', title, context, citations: citable && { enabled: true }, source, cache_control }
 }
 
-/**
- * Ensures that the conversation ends with the user, for models that do not continue an assistant message. A call of a hosted tool at the
- * end is a paused response, which every model continues.
- */
-function closedByUser(messages: readonly JsonObject[], input: readonly Item[], context: EncodeContext): readonly JsonObject[] {
-  const isPaused = input.at(-1)?.type === 'native'
-  if (!context.quirks.noPrefill || messages.at(-1)?.role !== 'assistant' || isPaused) return messages
-  context.warnings.push(closingWarning)
-  return [...messages, { role: 'user', content: [{ type: 'text', text: closingText }] }]
+/** Accepted media types of images, with their standard spelling. */
+export const imageTypes: ReadonlyMap<string, string> = new Map(
+  ['jpeg', 'png', 'gif', 'webp', 'jpg'].map(kind => [`image/${kind}`, kind === 'jpg' ? 'image/jpeg' : `image/${kind}`]),
+)
+
+/** A file of any text type is sent as text. */
+export const isTextType = (type: string): boolean => type === '' || type.startsWith('text/')
+
+function sourceOf({ type: kind, url }: ImagePart | FilePart): JsonObject | undefined {
+  if (!url.startsWith('data:')) return { type: 'url', url }
+  const head = parseDataUrl(url)
+  if (!head) return undefined
+  const { type, isBase64, dataAt } = head
+  const media_type = kind === 'image' ? imageTypes.get(type) : type === 'application/pdf' ? type : undefined
+  if (media_type !== undefined && isBase64) return { type: 'base64', media_type, data: url.slice(dataAt) }
+  const text = kind === 'file' && isTextType(type) ? decodeText(url.slice(dataAt), isBase64) : undefined
+  return text === undefined ? undefined : { type: 'text', media_type: 'text/plain', data: text }
 }
 
 /** Trims the end of a final assistant message: the model continues it, and it must not end in whitespace. */

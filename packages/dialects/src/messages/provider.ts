@@ -1,28 +1,19 @@
 import { decodeFailedAnswer as decodeFailure } from '../common/failure.ts'
+import { factsOf } from '../common/features.ts'
 import { withFlatTools } from '../common/tool-groups.ts'
-import type { SettingPaths } from '../common/used-settings.ts'
 import type { ProviderDialect } from '../protocol/dialect.ts'
 import type { MediaSupport } from '../protocol/media-support.ts'
 import { decodeResponse } from './decode-response.ts'
 import { decodeEvents } from './decode-stream.ts'
-import { imageTypes, isTextType } from './encode-parts.ts'
 import { encodeCounting, encodeRequest } from './encode-request.ts'
-import { fidelity } from './fidelity.ts'
+import { fields } from './fidelity.ts'
+import { imageTypes, isTextType } from './items.ts'
 import { dialect } from './wire.ts'
 
 const media: MediaSupport = {
   places: ['user', 'tool'],
   image: ({ type, isBase64 }) => isBase64 && imageTypes.has(type),
   file: ({ type, isBase64 }) => (isBase64 && type === 'application/pdf') || isTextType(type),
-}
-
-const settingPaths: SettingPaths = {
-  temperature: ['temperature'],
-  top_p: ['top_p'],
-  max_output_tokens: ['max_tokens'],
-  tool_choice: ['tool_choice'],
-  'reasoning.effort': ['output_config.effort'],
-  service_tier: ['service_tier'],
 }
 
 /** The Messages API, as Anthropic and compatible providers serve it. */
@@ -33,9 +24,8 @@ export const messagesProvider: ProviderDialect = withFlatTools({
   decodeResponse,
   decodeEvents,
   decodeFailure,
-  fidelity,
+  ...factsOf(fields),
   media,
-  settingPaths,
   path: '/messages',
   keyHeader: 'x-api-key',
   acceptsNativeReasoningState: true,
