@@ -1,134 +1,91 @@
-import { nearestEffort, unsupported } from '../common/apply-quirks.ts'
+import { nearestEffort } from '../common/body-draft.ts'
 import { thinkingBudget } from '../common/thinking-budget.ts'
-import type { Offer, Quirks, ThinkingStyle } from '../protocol/model.ts'
+import type { Offer, ThinkingStyle } from '../protocol/model.ts'
 import type { Effort, Prompt } from '../protocol/request.ts'
-import type { Warning } from '../protocol/response.ts'
-import type { JsonObject } from '../protocol/wire.ts'
+import type { BedrockDraft } from './draft.ts'
 
 // Encodes the reasoning effort. The fields differ by model: Anthropic's `thinking`, a level, or a switch.
 
-export interface EncodedThinking {
-  /** Fields for `additionalModelRequestFields`. */
-  readonly fields: JsonObject
+/** What the thinking of a request means for its other fields. */
+export interface ThinkingLimits {
   /** What the request must not set in this thinking mode. */
   readonly restricts: 'none' | 'sampling' | 'sampling-and-tools'
   /** Replaces the client's output limit. */
   readonly maxTokens?: number
-  readonly warnings: readonly Warning[]
 }
 
-const unchanged: EncodedThinking = { fields: {}, restricts: 'none', warnings: [] }
-const disabled: EncodedThinking = { ...unchanged, fields: { thinking: { type: 'disabled' } } }
-const withWarning = (message: string, thinking: EncodedThinking = unchanged): EncodedThinking => ({
-  ...thinking,
-  warnings: [...thinking.warnings, unsupported('reasoning.effort', message)],
-})
+const unlimited: ThinkingLimits = { restricts: 'none' }
+const defaultStyles: readonly ThinkingStyle[] = ['adaptive']
 
-interface ThinkingContext {
-  readonly prompt: Prompt
-  readonly offer: Offer
-  readonly quirks: Quirks
-  /** Whether the latest tool results belong to calls that lack the reasoning before them. */
-  readonly lacksThinkingBeforeCalls: boolean
-}
-
-type Reasoning = NonNullable<Prompt['reasoning']>
-
-export function encodeThinking(context: ThinkingContext): EncodedThinking {
-  const { prompt, quirks } = context
-  const { reasoning = {} } = prompt
-  const wantsSummary = reasoning.summary !== undefined && reasoning.summary !== 'none'
-  const style = styleOf(quirks, reasoning.budget_tokens)
-  const hasSummary = quirks.anthropicFields === true && (style === 'adaptive' || style === 'budget')
-  const thinking = thinkingFor(reasoning, { ...context, style, isRequired: wantsSummary && hasSummary })
-  const lacksSummary = wantsSummary && !(hasSummary && thinking.restricts === 'sampling-and-tools')
-  const lacksBudget = reasoning.budget_tokens !== undefined && style !== 'budget'
-  return { ...thinking, warnings: [...thinking.warnings, ...(lacksSummary ? [noSummary] : []), ...(lacksBudget ? [noBudget] : [])] }
-}
-
-const noSummary = unsupported('reasoning.summary', '`reasoning.summary` is not supported by this provider and was left out.')
-const noBudget = unsupported(
-  'reasoning.budget_tokens',
-  'This model does not support a thinking budget; `reasoning.budget_tokens` was left out.',
-)
-
-interface StyledContext extends ThinkingContext {
-  readonly style: ThinkingStyle | undefined
-  /** Whether the client wants to see the reasoning, at whatever effort. */
-  readonly isRequired: boolean
-}
-
-function thinkingFor({ effort }: Reasoning, context: StyledContext): EncodedThinking {
-  const { style, quirks } = context
-  if (effort === undefined && !context.isRequired) return unchanged
-  if (!style) return effortOmitted(effort)
+/** `lacksThinkingBeforeCalls`: whether the latest tool results belong to calls that lack the reasoning before them. */
+export function encodeThinking(prompt: Prompt, offer: Offer, lacksThinkingBeforeCalls: boolean, draft: BedrockDraft): ThinkingLimits {
+  const { quirks, model } = draft
+  const { effort, summary, budget_tokens } = prompt.reasoning ?? {}
+  const styles = quirks.thinking ?? defaultStyles
+  const style = budget_tokens !== undefined && styles.includes('budget') ? 'budget' : styles[0]
   const isAnthropic = style === 'adaptive' || style === 'budget'
-  return isAnthropic && effort === 'none' && quirks.thinkingOff !== 'never' ? disabled : encoders[style](effort, context)
+  const wantsSummary = summary !== undefined && summary !== 'none'
+  const hasSummary = quirks.anthropicFields === true && isAnthropic
+  let limits = unlimited
+  if (isAnthropic && effort === 'none' && quirks.thinkingOff !== 'never') model.set('thinking', { type: 'disabled' })
+  else if (isAnthropic && (effort !== undefined || (wantsSummary && hasSummary))) {
+    if (style === 'adaptive') limits = encodeAdaptive(prompt, draft)
+    else if (lacksThinkingBeforeCalls) {
+      model.set('thinking', { type: 'disabled' })
+      draft.warn('reasoning.effort', 'The latest tool calls lack the reasoning content that this model requires; thinking was turned off.')
+    } else limits = encodeBudget(prompt, offer, draft)
+  } else if (effort !== undefined) {
+    if (style === 'level') limits = encodeLevel(effort, prompt, draft)
+    else if (quirks.thinkingSwitch && style === 'toggle') {
+      model.assign(effort === 'none' ? quirks.thinkingSwitch.off : quirks.thinkingSwitch.on)
+      if (effort !== 'none')
+        draft.warn('reasoning.effort', `Reasoning effort "${effort}" is not supported by this model; thinking was turned on.`)
+    } else if (effort !== 'none') draft.warn('reasoning.effort', 'This model does not support `reasoning.effort`; it was left out.')
+  }
+  if (wantsSummary && !(hasSummary && limits.restricts === 'sampling-and-tools')) draft.omit('reasoning.summary')
+  if (budget_tokens !== undefined && style !== 'budget')
+    draft.warn('reasoning.budget_tokens', 'This model does not support a thinking budget; `reasoning.budget_tokens` was left out.')
+  return limits
 }
-
-/** Returns the model's first style, or `budget` if the request sets a budget and the model supports it. */
-const styleOf = ({ thinking = ['adaptive'] }: Quirks, budget: number | undefined): ThinkingStyle | undefined =>
-  budget !== undefined && thinking.includes('budget') ? 'budget' : thinking[0]
-
-const effortOmitted = (effort: Effort | undefined): EncodedThinking =>
-  effort === undefined || effort === 'none' ? unchanged : withWarning('This model does not support `reasoning.effort`; it was left out.')
 
 const adaptiveEfforts = ['low', 'medium', 'high', 'xhigh', 'max']
 
-function adaptive(effort: Effort | undefined, { prompt, quirks }: StyledContext): EncodedThinking {
-  const known = quirks.efforts?.filter(each => each !== 'none') ?? adaptiveEfforts
-  const near = effort === undefined ? undefined : nearestEffort(effort, known)
-  return {
-    fields: {
-      thinking: { type: 'adaptive', ...displayField(prompt, quirks) },
-      ...(near?.effort && { output_config: { effort: near.effort } }),
-    },
-    restricts: 'sampling-and-tools',
-    warnings: near?.warnings ?? [],
-  }
-}
-
-function displayField({ reasoning }: Prompt, { anthropicFields }: Quirks): JsonObject {
-  if (!anthropicFields || reasoning?.summary === undefined) return {}
-  return { display: reasoning.summary === 'none' ? 'omitted' : 'summarized' }
+function encodeAdaptive({ reasoning = {} }: Prompt, draft: BedrockDraft): ThinkingLimits {
+  const { quirks, model } = draft
+  const { effort, summary } = reasoning
+  const near = effort && draft.nearestEffort(effort, quirks.efforts?.filter(each => each !== 'none') ?? adaptiveEfforts)
+  const display = !quirks.anthropicFields || summary === undefined ? undefined : summary === 'none' ? 'omitted' : 'summarized'
+  model.set('thinking', { type: 'adaptive', display })
+  if (near) model.set('output_config', { effort: near })
+  return { restricts: 'sampling-and-tools' }
 }
 
 const defaultMaxTokens = 32_000
 const minBudget = 1024
 
 /** Thinking with a token budget. Reasoning counts against the output limit. */
-function budgetThinking(effort: Effort = 'medium', { prompt, offer, quirks, lacksThinkingBeforeCalls }: StyledContext): EncodedThinking {
-  if (lacksThinkingBeforeCalls)
-    return withWarning('The latest tool calls lack the reasoning content that this model requires; thinking was turned off.', disabled)
+function encodeBudget({ reasoning = {}, max_output_tokens }: Prompt, offer: Offer, draft: BedrockDraft): ThinkingLimits {
+  const { quirks, model } = draft
+  const { effort = 'medium', budget_tokens: named } = reasoning
   const longest = offer.maxOutputTokens ?? quirks.thinkingBudget?.max ?? 2 * defaultMaxTokens
   const range = quirks.thinkingBudget ?? { min: minBudget, max: longest }
-  const named = prompt.reasoning?.budget_tokens
-  const room = Math.min(prompt.max_output_tokens ?? quirks.defaultMaxTokens ?? defaultMaxTokens, longest)
-  const cap = prompt.max_output_tokens === undefined ? undefined : room
+  const room = Math.min(max_output_tokens ?? quirks.defaultMaxTokens ?? defaultMaxTokens, longest)
+  const cap = max_output_tokens === undefined ? undefined : room
   const fitted = thinkingBudget({ effort, named, cap, room, longest, range })
-  if (!fitted)
-    return withWarning(`\`max_output_tokens\` is too small for thinking, which needs at least ${range.min} tokens; thinking was left off.`)
-  const { budget: tokens, most: maxTokens } = fitted
-  const changed = unsupported(
-    'reasoning.budget_tokens',
-    `A thinking budget of ${named} tokens is out of range for this request; ${tokens} was used.`,
-  )
-  return {
-    fields: { thinking: { type: 'enabled', budget_tokens: tokens } },
-    restricts: 'sampling-and-tools',
-    maxTokens,
-    warnings: named === undefined || named === tokens ? [] : [changed],
+  if (!fitted) {
+    draft.warn(
+      'reasoning.effort',
+      `\`max_output_tokens\` is too small for thinking, which needs at least ${range.min} tokens; thinking was left off.`,
+    )
+    return unlimited
   }
-}
-
-function toggle(effort: Effort | undefined, { quirks }: StyledContext): EncodedThinking {
-  const { thinkingSwitch: fields } = quirks
-  if (effort === undefined || !fields) return effortOmitted(effort)
-  if (effort === 'none') return { ...unchanged, fields: fields.off }
-  return withWarning(`Reasoning effort "${effort}" is not supported by this model; thinking was turned on.`, {
-    ...unchanged,
-    fields: fields.on,
-  })
+  model.set('thinking', { type: 'enabled', budget_tokens: fitted.budget })
+  if (named !== undefined && named !== fitted.budget)
+    draft.warn(
+      'reasoning.budget_tokens',
+      `A thinking budget of ${named} tokens is out of range for this request; ${fitted.budget} was used.`,
+    )
+  return { restricts: 'sampling-and-tools', maxTokens: fitted.most }
 }
 
 /** Model fields that set a level, each with its default levels. */
@@ -143,23 +100,18 @@ const levelFields = {
   },
 } as const
 
-function level(effort: Effort | undefined, { prompt, quirks }: StyledContext): EncodedThinking {
-  if (effort === undefined) return unchanged
-  const { thinkingField: field = 'reasoning_effort', efforts } = quirks
-  const near = nearestEffort(effort, efforts ?? levelFields[field].efforts)
-  if (!near.effort) return { ...unchanged, warnings: near.warnings }
+function encodeLevel(effort: Effort, { max_output_tokens }: Prompt, draft: BedrockDraft): ThinkingLimits {
+  const { thinkingField: field = 'reasoning_effort', efforts } = draft.quirks
+  const { encode, efforts: usual } = levelFields[field]
+  const known = efforts ?? usual
   // Nova's highest level accepts no output limit.
-  const isUnlimited = field === 'reasoningConfig' && near.effort === 'high'
-  if (isUnlimited && prompt.max_output_tokens !== undefined) {
-    const lower = { ...unchanged, fields: levelFields[field].encode('medium') }
-    return withWarning('Reasoning effort "high" cannot be combined with `max_output_tokens` for this model; "medium" was used.', lower)
+  const isUnlimited = field === 'reasoningConfig' && nearestEffort(effort, known) === 'high'
+  if (isUnlimited && max_output_tokens !== undefined) {
+    draft.model.assign(encode('medium'))
+    draft.warn('reasoning.effort', 'Reasoning effort "high" cannot be combined with `max_output_tokens` for this model; "medium" was used.')
+    return unlimited
   }
-  return { fields: levelFields[field].encode(near.effort), restricts: isUnlimited ? 'sampling' : 'none', warnings: near.warnings }
-}
-
-const encoders: Readonly<Record<ThinkingStyle, (effort: Effort | undefined, context: StyledContext) => EncodedThinking>> = {
-  adaptive,
-  budget: budgetThinking,
-  level,
-  toggle,
+  const near = draft.nearestEffort(effort, known)
+  if (near) draft.model.assign(encode(near))
+  return isUnlimited ? { restricts: 'sampling' } : unlimited
 }

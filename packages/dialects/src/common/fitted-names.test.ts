@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createDocumentNames } from '../bedrock/encode-parts.ts'
+import { createDocumentNames } from '../bedrock/items.ts'
 import { messagesClient } from '../messages/client.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import { providerDialects } from '../providers.ts'
