@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { bedrockProvider } from '../bedrock/provider.ts'
+import { schemaRules as geminiRules } from '../gemini/encode-tools.ts'
 import { geminiProvider } from '../gemini/provider.ts'
-import { schemaRules as geminiRules } from '../gemini/schema-rules.ts'
 import { messagesProvider } from '../messages/provider.ts'
 import type { Offer } from '../protocol/model.ts'
 import type { InferenceRequest } from '../protocol/request.ts'

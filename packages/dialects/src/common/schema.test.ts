@@ -1,7 +1,7 @@
 import Ajv from 'ajv'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { schemaRules as geminiRules } from '../gemini/schema-rules.ts'
+import { schemaRules as geminiRules } from '../gemini/encode-tools.ts'
 import type { SchemaRules } from '../protocol/schemas.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
 import { schemaWarnings } from './fit-schemas.ts'

@@ -1,156 +1,129 @@
-import { dropRefused, type Encoded, extend, unsupported } from '../common/apply-quirks.ts'
-import { makeSchemaFitter } from '../common/fit-schemas.ts'
-import { type FittedNames, fittedNames } from '../common/fitted-names.ts'
+import { BodyDraft } from '../common/body-draft.ts'
+import { fittedNames } from '../common/fitted-names.ts'
 import { hashedCallId } from '../common/ids.ts'
 import { combinedWarning, lostCachePoints, lostCitations } from '../common/part-warnings.ts'
-import { logprobsInclude } from '../common/sampling.ts'
-import { applyServiceTier, commonTiers, tierField } from '../common/service-tier.ts'
+import { logprobsInclude, wantsLogprobs } from '../common/sampling.ts'
+import { applyServiceTier, commonTiers, setServiceTier } from '../common/service-tier.ts'
 import { toolNamesIn } from '../common/tool-names.ts'
 import type { EncodedRequest } from '../protocol/dialect.ts'
 import type { Offer, Quirks } from '../protocol/model.ts'
 import type { InferenceRequest, Prompt } from '../protocol/request.ts'
-import type { Warning } from '../protocol/response.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
-import { encodeFormat } from './encode-format.ts'
 import { encodeThinking, thinksByLevel } from './encode-thinking.ts'
-import { encodeTools } from './encode-tools.ts'
-import { collectSettings, encodeSettings, refusedSettings } from './generation-config.ts'
-import { type ContentOptions, encodeContents } from './items.ts'
+import { encodeFormat, encodeTools } from './encode-tools.ts'
+import { fields } from './fidelity.ts'
+import { encodeContents } from './items.ts'
 import { dialect } from './wire.ts'
 
-/** Encodes a request. Model and delivery are not in the body: both are part of the URL, and unknown fields are rejected. */
+/**
+ * Encodes a request. Model and delivery are not in the body: both are part of the URL, and unknown fields are rejected. There is no warning
+ * for `metadata`, which only the gateway echoes, `max_tool_calls`, which limits only hosted tools, and the default truncation.
+ */
 export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
-  const { prompt, schemas = makeSchemaFitter() } = request
-  const names = toolNamesOf(prompt)
-  const format = encodeFormat(prompt, quirks, schemas)
-  const system = [prompt.instructions, format.instruction].filter(text => text !== undefined)
-  const isCurrent = thinksByLevel(quirks)
-  const options: ContentOptions = {
-    names,
-    allowsMediaResults: quirks.textOnlyResults !== true,
-    needsSignatures: quirks.thoughtSignatures ?? isCurrent,
-    takesOwnImages: quirks.ownImages === true,
-    noPrefill: quirks.noPrefill === true,
-    noSystem: quirks.noSystem === true,
-    refuses: { file: quirks.files === false, audio: quirks.audio === false },
+  const { prompt } = request
+  const draft = new BodyDraft(quirks, request.schemas)
+  /** `generationConfig`. Its warnings come after those of the conversation and of tools. */
+  const config = new BodyDraft(quirks, draft.schemas)
+  if (prompt.native?.dialect === dialect) draft.assign(prompt.native.body)
+  draft.toolNames = fittedNames(toolNamesIn(prompt), fitName)
+  const instruction = encodeFormat(prompt, config)
+  encodeContents(prompt, instruction, quirks.thoughtSignatures ?? thinksByLevel(quirks), draft)
+  encodeTools(prompt, draft)
+  encodeThinking(prompt, config)
+  const tier = encodeSettings(request, offer, config)
+  if (tier !== 'default') draft.set('serviceTier', tier)
+  draft.warnings.push(...config.warnings)
+  if (prompt.truncation !== undefined && prompt.truncation !== 'disabled') draft.omit('truncation')
+  draft.omitIncludes(prompt, [logprobsInclude])
+  draft.omitUnsent(prompt, fields)
+  draft.omitForeign(prompt, dialect)
+  const cachePoints = lostCachePoints(prompt, () => false)
+  draft.warnings.push(
+    ...lostCitations(prompt.input),
+    ...combinedWarning(cachePoints, 'is a cache marker, which this provider does not support; it was left out.'),
+  )
+  const { generationConfig, generation_config, ...extensions } = prompt.extensions ?? {}
+  for (const extension of [generationConfig, generation_config]) {
+    if (isObject(extension)) extendConfig(extension, config, draft)
+    else if (extension !== undefined) draft.refuseExtension('generationConfig')
   }
-  const { contents, systemInstruction, warnings } = encodeContents(prompt.input, system, options)
-  const tools = encodeTools(prompt, quirks, { names, schemas })
-  const thinking = encodeThinking(prompt, quirks)
-  const accepted = acceptedSettings(request, offer, quirks)
-  const { service_tier: tier, ...settings } = accepted.body
-  const generationConfig = { ...encodeSettings(settings), ...format.fields, ...thinking.fields }
-  const body = {
-    ...(prompt.native?.dialect === dialect && prompt.native.body),
-    contents,
-    ...(systemInstruction && { systemInstruction }),
-    ...tools.fields,
-    ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
-    ...(typeof tier === 'string' && tier !== 'default' && { serviceTier: tier }),
-  }
-  const encoded = [tools, format, thinking, accepted].flatMap(each => each.warnings)
-  const extended = extendGemini({ body, warnings: [...warnings, ...encoded, ...unsupportedFields(prompt)] }, prompt.extensions)
-  return { ...extended, ...(names.changed.size > 0 && { mapping: { toolNames: names.changed } }) }
+  draft.setObject('generationConfig', config.body)
+  draft.extend(extensions)
+  const { changed } = draft.toolNames
+  return { body: draft.body, warnings: draft.warnings, mapping: changed.size > 0 ? { toolNames: changed } : undefined }
 }
 
 /** Encodes a request for the provider's token counter. */
 export function encodeCounting(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
   const { body, warnings } = encodeRequest(request, offer, quirks)
   const { contents, systemInstruction, tools } = body
-  const id = offer.model
-  const model = id.includes('/') ? id : `models/${id}`
-  return {
-    body: {
-      generateContentRequest: {
-        model,
-        contents,
-        ...(systemInstruction !== undefined && { systemInstruction }),
-        ...(tools !== undefined && { tools }),
-      },
-    },
-    warnings,
-  }
+  const model = offer.model.includes('/') ? offer.model : `models/${offer.model}`
+  return { body: { generateContentRequest: { model, contents, systemInstruction, tools } }, warnings }
 }
 
 const maxNameLength = 64
-/** Tool names start with a letter or `_` and contain letters, digits and `_.:-`. */
-const isValidName = (name: string): boolean => name.length <= maxNameLength && /^[A-Za-z_][\w.:-]*$/.test(name)
-
-const cleanName = (name: string): string => name.replaceAll(/[^\w.:-]/g, '_').replace(/^(?![A-Za-z_])/, '_')
-
-/** The names of a prompt's tools as sent: without the characters that are not allowed, with a hash if that is too long or taken. */
-const toolNamesOf = (prompt: Prompt): FittedNames => fittedNames(toolNamesIn(prompt), fitName)
-
-function fitName(name: string, attempt: number): string {
-  if (isValidName(name)) return name
-  const plain = cleanName(name)
-  if (plain.length > maxNameLength) return withHash(plain, hashedCallId(name, attempt))
-  return attempt === 0 ? plain : withHash(plain, hashedCallId(name, attempt - 1))
-}
-
 const hashLength = 8
-const withHash = (plain: string, hash: string): string =>
-  `${plain.slice(0, maxNameLength - hashLength - 1)}_${hash.slice('call_'.length, 'call_'.length + hashLength)}`
 
-/** Settings and service tier under internal names, without those that the offer rejects. */
-function acceptedSettings({ prompt, routing }: InferenceRequest, { price }: Offer, quirks: Quirks): Encoded {
-  const { body, warnings } = collectSettings(prompt)
-  const tier = tierField(prompt, commonTiers, quirks)
-  const requested = { body: { ...body, ...tier.body }, warnings: [...warnings, ...tier.warnings] }
-  const tiered = applyServiceTier(requested, routing, { price, quirks })
-  return dropRefused(tiered, { refuses: refusedSettings(quirks, prompt) })
+/** A tool name as sent: without the characters that are not allowed, with a hash if that is too long or taken. */
+function fitName(name: string, attempt: number): string {
+  // Names start with a letter or `_` and contain letters, digits and `_.:-`.
+  if (name.length <= maxNameLength && /^[A-Za-z_][\w.:-]*$/.test(name)) return name
+  const plain = name.replaceAll(/[^\w.:-]/g, '_').replace(/^(?![A-Za-z_])/, '_')
+  const isLong = plain.length > maxNameLength
+  if (!isLong && attempt === 0) return plain
+  const hash = hashedCallId(name, isLong ? attempt : attempt - 1).slice('call_'.length, 'call_'.length + hashLength)
+  return `${plain.slice(0, maxNameLength - hashLength - 1)}_${hash}`
 }
 
-/** Optional extra data. Omitting it changes nothing, so there is no warning. */
-const ignoredIncludes: ReadonlySet<string> = new Set([logprobsInclude, 'reasoning.encrypted_content'])
+const maxStopSequences = 5
 
-const unsupportedSettings = ['user', 'safety_identifier', 'prompt_cache_key'] as const
+/** Encodes the settings of `generationConfig`, without those that the offer rejects. Returns the service tier. */
+function encodeSettings({ prompt, routing }: InferenceRequest, offer: Offer, config: BodyDraft): Json | undefined {
+  const { quirks, schemas, warnings } = config
+  const { stop = [], top_logprobs = 0, max_output_tokens, temperature, top_p, top_k, seed, frequency_penalty, presence_penalty } = prompt
+  // Under the names of the prompt, which warnings and `refuses` use.
+  const settings = new BodyDraft(quirks, schemas, warnings)
+  settings.assign({ max_output_tokens, temperature, top_p, top_k, seed, frequency_penalty, presence_penalty })
+  if (stop.length > 0) settings.set('stop', stop.slice(0, maxStopSequences))
+  if (stop.length > maxStopSequences)
+    config.warn('stop', `This provider accepts ${maxStopSequences} stop sequences; only the first ${maxStopSequences} were sent.`)
+  if (wantsLogprobs(prompt)) settings.set('top_logprobs', top_logprobs)
+  setServiceTier(settings, prompt, commonTiers)
+  applyServiceTier(settings, routing, offer.price)
+  settings.refuse(refusedSettings(prompt, quirks))
+  config.assign({
+    maxOutputTokens: settings.get('max_output_tokens'),
+    temperature: settings.get('temperature'),
+    topP: settings.get('top_p'),
+    topK: settings.get('top_k'),
+    stopSequences: settings.get('stop'),
+    seed: settings.get('seed'),
+    frequencyPenalty: settings.get('frequency_penalty'),
+    presencePenalty: settings.get('presence_penalty'),
+  })
+  if (settings.get('top_logprobs') !== undefined) config.assign({ responseLogprobs: true, logprobs: top_logprobs || undefined })
+  return settings.get('service_tier')
+}
 
-const omitted = (param: string): Warning => unsupported(param, `\`${param}\` is not supported by this provider and was left out.`)
-
-/**
- * Warnings for the fields that this dialect cannot express. None for `metadata`, which only the gateway echoes, `max_tool_calls`, which
- * limits only hosted tools, and the default truncation.
- */
-function unsupportedFields(prompt: Prompt): readonly Warning[] {
-  const { truncation, include = [], text, native } = prompt
-  const foreign = native && native.dialect !== dialect ? Object.keys(native.body) : []
-  return [
-    ...(truncation !== undefined && truncation !== 'disabled' ? [omitted('truncation')] : []),
-    ...include.flatMap((name, at) => (ignoredIncludes.has(name) ? [] : [omitted(`include[${at}]`)])),
-    ...(text?.verbosity === undefined ? [] : [omitted('text.verbosity')]),
-    ...unsupportedSettings.filter(field => prompt[field] !== undefined).map(omitted),
-    ...foreign.map(omitted),
-    ...lostCitations(prompt.input),
-    ...combinedWarning(
-      lostCachePoints(prompt, () => false),
-      'is a cache marker, which this provider does not support; it was left out.',
-    ),
-  ]
+/** The settings that the offer rejects. */
+function refusedSettings({ reasoning, temperature }: Prompt, quirks: Quirks): readonly string[] {
+  const { sampling, refuses = [], thinksUnasked = true, thinkingOff } = quirks
+  const known = refuses.includes('logprobs') ? [...refuses, 'top_logprobs'] : refuses
+  const effort = reasoning?.effort
+  const isThinking = effort === undefined ? thinksUnasked : effort !== 'none' || thinkingOff === 'never'
+  if (sampling === 'none' || (sampling === 'unless_thinking' && isThinking)) return [...known, 'temperature', 'top_p', 'top_k']
+  return sampling === 'one' && temperature !== undefined ? [...known, 'top_p'] : known
 }
 
 /** Settings that only the gateway may change: the hold covers this many tokens and candidates. */
 const gatewaySettings: ReadonlySet<string> = new Set(['maxOutputTokens', 'candidateCount'])
 
-/** The provider also accepts each field in snake case. */
-const toCamelCase = (field: string): string => field.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
-
-/** Merges provider-specific parameters. `generationConfig` is merged field by field, because the gateway sets most of them. */
-function extendGemini({ body, warnings }: Encoded, extensions: JsonObject = {}): Encoded {
-  const { generationConfig, generation_config, ...others } = extensions
-  const config = new Map<string, Json | undefined>(Object.entries(isObject(body.generationConfig) ? body.generationConfig : {}))
-  const refused: string[] = []
-  for (const extension of [generationConfig, generation_config]) {
-    if (extension === undefined) continue
-    if (!isObject(extension)) refused.push('generationConfig')
-    for (const [field, value] of isObject(extension) ? Object.entries(extension) : []) {
-      if (gatewaySettings.has(toCamelCase(field))) refused.push(`generationConfig.${field}`)
-      else config.set(toCamelCase(field), value)
-    }
+/** Merges an extension of `generationConfig` field by field, because the gateway sets most of them. */
+function extendConfig(extension: JsonObject, config: BodyDraft, draft: BodyDraft): void {
+  for (const [field, value] of Object.entries(extension)) {
+    // The provider also accepts each field in snake case.
+    const name = field.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+    if (gatewaySettings.has(name)) draft.refuseExtension(`generationConfig.${field}`)
+    else config.set(name, value)
   }
-  const extended = config.size > 0 ? { ...body, generationConfig: Object.fromEntries(config) } : body
-  const refusals = refused.map(field =>
-    unsupported(`extensions.${field}`, `\`${field}\` is set by the gateway; the extension was left out.`),
-  )
-  return extend({ body: extended, warnings: [...warnings, ...refusals] }, others)
 }

@@ -1,41 +1,32 @@
-import { nearestEffort, unsupported } from '../common/apply-quirks.ts'
+import type { BodyDraft } from '../common/body-draft.ts'
 import { thinkingShares } from '../common/thinking-budget.ts'
 import type { Quirks } from '../protocol/model.ts'
 import type { Prompt } from '../protocol/request.ts'
-import type { Warning } from '../protocol/response.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 
 // Encodes the reasoning effort: current models take a level, earlier ones a number of tokens, the first ones nothing.
 
-type Style = 'level' | 'budget' | 'toggle'
-
-const isStyle = (style: string): style is Style => style === 'level' || style === 'budget' || style === 'toggle'
-
 /** The thinking style; undefined for a model that does not think. */
-const styleOf = ({ thinking }: Quirks): Style | undefined => (thinking ? thinking.find(isStyle) : 'level')
+const styleOf = ({ thinking }: Quirks): string | undefined => (thinking ? thinking.find(style => style !== 'adaptive') : 'level')
 
 /** Whether the model has levels, and with them the other features of current models. */
 export const thinksByLevel = (quirks: Quirks): boolean => styleOf(quirks) === 'level'
 
-interface EncodedThinking {
-  readonly fields: JsonObject
-  readonly warnings: readonly Warning[]
-}
-
-const unchanged: EncodedThinking = { fields: {}, warnings: [] }
-
-export function encodeThinking({ reasoning }: Prompt, quirks: Quirks): EncodedThinking {
-  const style = styleOf(quirks)
-  if (!reasoning) return unchanged
+/** Sets `thinkingConfig`. */
+export function encodeThinking({ reasoning }: Prompt, config: BodyDraft): void {
+  if (!reasoning) return
   const { effort, summary } = reasoning
-  if (!style) return effort === undefined || effort === 'none' ? unchanged : { fields: {}, warnings: [noThinking] }
-  const { fields, warnings } = encoders[style](reasoning, quirks)
-  const includeThoughts = summary !== undefined && summary !== 'none'
-  const thinkingConfig = { ...fields, ...(includeThoughts && { includeThoughts }) }
-  return { fields: Object.keys(thinkingConfig).length > 0 ? { thinkingConfig } : {}, warnings }
+  const style = styleOf(config.quirks)
+  if (!style) {
+    if (effort !== undefined && effort !== 'none')
+      config.warn('reasoning.effort', 'This model does not support reasoning; `reasoning.effort` was left out.')
+    return
+  }
+  // A budget of -1 lets the model choose it.
+  const toggled = effort && { thinkingBudget: effort === 'none' ? 0 : -1 }
+  const thinking = style === 'level' ? encodeLevel(reasoning, config) : style === 'budget' ? encodeBudget(reasoning, config) : toggled
+  config.setObject('thinkingConfig', { ...thinking, includeThoughts: (summary !== undefined && summary !== 'none') || undefined })
 }
-
-const noThinking = unsupported('reasoning.effort', 'This model does not support reasoning; `reasoning.effort` was left out.')
 
 type Reasoning = NonNullable<Prompt['reasoning']>
 
@@ -50,47 +41,33 @@ const levels: ReadonlyMap<string, string> = new Map([
 /** The levels that every model with levels has. */
 const defaultEfforts = ['low', 'medium', 'high']
 
-function level({ effort }: Reasoning, { efforts = defaultEfforts }: Quirks): EncodedThinking {
-  if (!effort) return unchanged
-  const near = nearestEffort(
-    effort,
-    efforts.filter(each => levels.has(each)),
-  )
-  const thinkingLevel = levels.get(near.effort ?? '')
-  return { fields: { ...(thinkingLevel !== undefined && { thinkingLevel }) }, warnings: near.warnings }
+function encodeLevel({ effort }: Reasoning, config: BodyDraft): JsonObject {
+  const { efforts = defaultEfforts } = config.quirks
+  const known = efforts.filter(each => levels.has(each))
+  return { thinkingLevel: levels.get((effort && config.nearestEffort(effort, known)) ?? '') }
 }
 
 /** The longest response of any model. */
 const maxAnswerTokens = 65_536
 
-function budgetThinking({ effort, budget_tokens }: Reasoning, { thinkingBudget, thinkingOff, efforts }: Quirks): EncodedThinking {
-  const { min, max } = thinkingBudget ?? { min: 1, max: maxAnswerTokens }
+function encodeBudget({ effort, budget_tokens }: Reasoning, config: BodyDraft): JsonObject | undefined {
+  const { thinkingBudget: { min, max } = { min: 1, max: maxAnswerTokens }, thinkingOff, efforts } = config.quirks
   const clamp = (tokens: number): number => Math.min(max, Math.max(min, tokens))
   if (budget_tokens !== undefined && effort !== 'none') {
-    const tokens = clamp(budget_tokens)
-    const message = `A thinking budget of ${budget_tokens} tokens is out of range for this model; ${tokens} was used.`
-    return budgetOf(tokens, tokens === budget_tokens ? [] : [unsupported('reasoning.budget_tokens', message)])
+    const thinkingBudget = clamp(budget_tokens)
+    if (thinkingBudget !== budget_tokens)
+      config.warn(
+        'reasoning.budget_tokens',
+        `A thinking budget of ${budget_tokens} tokens is out of range for this model; ${thinkingBudget} was used.`,
+      )
+    return { thinkingBudget }
   }
-  if (!effort) return unchanged
+  if (!effort) return undefined
   if (effort === 'none') {
-    if (thinkingOff !== 'never') return budgetOf(0)
-    const message = `This model cannot turn thinking off; its budget was set to ${min} tokens.`
-    return budgetOf(min, [unsupported('reasoning.effort', message)])
+    if (thinkingOff !== 'never') return { thinkingBudget: 0 }
+    config.warn('reasoning.effort', `This model cannot turn thinking off; its budget was set to ${min} tokens.`)
+    return { thinkingBudget: min }
   }
-  const near = nearestEffort(effort, efforts)
-  if (!near.effort) return { fields: {}, warnings: near.warnings }
-  return budgetOf(clamp(Math.round(thinkingShares[near.effort] * maxAnswerTokens)), near.warnings)
-}
-
-const budgetOf = (thinkingBudget: number, warnings: readonly Warning[] = []): EncodedThinking => ({ fields: { thinkingBudget }, warnings })
-
-/** Lets the model choose the budget. */
-const dynamicBudget = -1
-
-const toggle = ({ effort }: Reasoning): EncodedThinking => (effort ? budgetOf(effort === 'none' ? 0 : dynamicBudget) : unchanged)
-
-const encoders: Readonly<Record<Style, (reasoning: Reasoning, quirks: Quirks) => EncodedThinking>> = {
-  level,
-  budget: budgetThinking,
-  toggle,
+  const near = config.nearestEffort(effort, efforts)
+  return near && { thinkingBudget: clamp(Math.round(thinkingShares[near] * maxAnswerTokens)) }
 }

@@ -1,30 +1,18 @@
 import { decodeFailedAnswer as decodeFailure } from '../common/failure.ts'
+import { factsOf } from '../common/features.ts'
 import { withFlatTools } from '../common/tool-groups.ts'
-import type { SettingPaths } from '../common/used-settings.ts'
 import type { ProviderDialect } from '../protocol/dialect.ts'
 import type { MediaSupport } from '../protocol/media-support.ts'
 import { decodeResponse } from './decode-response.ts'
 import { decodeEvents } from './decode-stream.ts'
 import { encodeCounting, encodeRequest } from './encode-request.ts'
-import { fidelity } from './fidelity.ts'
+import { fields } from './fidelity.ts'
 import { dialect } from './wire.ts'
 
 const media: MediaSupport = {
   places: ['user', 'tool'],
   image: ({ isBase64 }) => isBase64,
   file: ({ isBase64 }) => isBase64,
-}
-
-const settingPaths: SettingPaths = {
-  temperature: ['generationConfig.temperature'],
-  top_p: ['generationConfig.topP'],
-  top_logprobs: ['generationConfig.logprobs'],
-  frequency_penalty: ['generationConfig.frequencyPenalty'],
-  presence_penalty: ['generationConfig.presencePenalty'],
-  max_output_tokens: ['generationConfig.maxOutputTokens'],
-  tool_choice: ['toolConfig.functionCallingConfig.mode'],
-  'reasoning.effort': ['generationConfig.thinkingConfig.thinkingLevel'],
-  service_tier: ['serviceTier'],
 }
 
 /** The Gemini API of Google AI Studio and Vertex AI. */
@@ -35,9 +23,8 @@ export const geminiProvider: ProviderDialect = withFlatTools({
   decodeResponse,
   decodeEvents,
   decodeFailure,
-  fidelity,
+  ...factsOf(fields, 'serviceTier'),
   media,
-  settingPaths,
   path: ({ model, stream }) => `/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
   keyHeader: 'x-goog-api-key',
   counting: {
