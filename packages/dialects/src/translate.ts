@@ -1,7 +1,7 @@
 import { encodeForOffer } from './clients/encode-for-offer.ts'
 import { outputLosses } from './clients/output-losses.ts'
-import { isContentLost } from './common/apply-quirks.ts'
 import { deriveCallId } from './common/ids.ts'
+import { isContentLost } from './common/part-warnings.ts'
 import { GatewayError } from './errors/gateway-error.ts'
 import type { ClientDialect, EncodedRequest, ProviderDialect, ResponseMetadata } from './protocol/dialect.ts'
 import { closingEvents, hasEnd, type InferenceEvent } from './protocol/event.ts'

@@ -1,5 +1,5 @@
-import { withoutOutputCaps } from '../common/apply-quirks.ts'
 import { BodyDraft } from '../common/body-draft.ts'
+import { withoutOutputCaps } from '../common/gateway-fields.ts'
 import { withUserTurns } from '../common/opening-turn.ts'
 import { isCitable, itemParts, lostCitations } from '../common/part-warnings.ts'
 import { applyServiceTier, commonTiers, setServiceTier } from '../common/service-tier.ts'

@@ -8,9 +8,9 @@ import { type ReasoningField, reasoningFieldOf } from './message-fields.ts'
 /** Which earlier reasoning an offer accepts. */
 export interface ReasoningRules {
   /** The field that the offer is known to read. */
-  readonly field?: string
+  readonly field?: string | undefined
   /** The field of the model's vendor, for reasoning from another provider, whose field says nothing about this one. */
-  readonly familyField?: string
+  readonly familyField?: string | undefined
   readonly earlier?: Quirks['earlierReasoning']
 }
 
@@ -18,11 +18,7 @@ export function reasoningRulesOf(model: string, { reasoningField, earlierReasoni
   const family = reasoningFamilyOf(model)
   // `own` is the host's rule for models of unknown family only.
   const earlier = earlierReasoning === 'own' ? (family.earlierReasoning ?? 'own') : (earlierReasoning ?? family.earlierReasoning)
-  return {
-    ...(reasoningField !== undefined && { field: reasoningField }),
-    ...(family.field && { familyField: family.field }),
-    ...(earlier && { earlier }),
-  }
+  return { field: reasoningField, familyField: family.field, earlier }
 }
 
 /** How a model family accepts earlier reasoning, on any host. */
@@ -95,28 +91,23 @@ export function encodeTurnReasoning(reasoning: TurnReasoning, origin: JsonObject
   const own = callersDetails(reasoning, origin)
   const sent = [...(rules.earlier === 'never' ? [] : details), ...(takesAny(rules) ? own : [])]
   const field = fieldOf(reasoning, origin, rules)
-  const kept = field === undefined ? [] : texts.filter(({ from }) => isTaken(from, rules))
+  const isTaken = (from: ReasoningText['from']): boolean => takesAny(rules) || (rules.earlier === 'own' && from === 'provider')
+  const kept = field === undefined ? [] : texts.filter(({ from }) => isTaken(from))
   const lost = texts.some(each => (each.from !== 'elsewhere' || !each.isInState) && !kept.includes(each))
   const text = kept.map(each => each.text).join('\n\n')
+  // Models that require the field need it on every turn, even without reasoning.
+  const isText = field !== undefined && field !== 'content' && field !== 'reasoning_details' && (text !== '' || rules.earlier === 'always')
+  const written = isText ? { [field]: text } : {}
+  const reasoning_details =
+    sent.length > 0 ? sent : field === 'reasoning_details' && text !== '' ? [{ type: 'reasoning.text', text }] : undefined
   return {
-    fields: {
-      ...(field !== undefined && field !== 'content' && field !== 'reasoning_details' && isWritten(text, rules) && { [field]: text }),
-      ...(sent.length > 0
-        ? { reasoning_details: sent }
-        : field === 'reasoning_details' && text !== '' && { reasoning_details: [{ type: 'reasoning.text', text }] }),
-    },
+    fields: reasoning_details ? { ...written, reasoning_details } : written,
     parts: field === 'content' && text !== '' ? [{ type: 'thinking', thinking: [{ type: 'text', text }] }] : [],
     isDropped: lost || sent.length < details.length + own.length,
   }
 }
 
 const takesAny = ({ earlier }: ReasoningRules): boolean => earlier !== 'never' && earlier !== 'own'
-
-const isTaken = (from: ReasoningText['from'], rules: ReasoningRules): boolean =>
-  takesAny(rules) || (rules.earlier === 'own' && from === 'provider')
-
-/** Models that require the field need it on every turn, even without reasoning. */
-const isWritten = (text: string, { earlier }: ReasoningRules): boolean => text !== '' || earlier === 'always'
 
 function fieldOf({ texts, field }: TurnReasoning, origin: JsonObject | undefined, rules: ReasoningRules): string | undefined {
   const known = rules.field ?? field ?? rules.familyField

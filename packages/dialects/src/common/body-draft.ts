@@ -4,10 +4,28 @@ import type { Warning } from '../protocol/response.ts'
 import type { SchemaFitter, SchemaRules } from '../protocol/schemas.ts'
 import type { FunctionTool } from '../protocol/tool.ts'
 import type { DialectName, Json, JsonObject } from '../protocol/wire.ts'
-import { contentLost, defaults, isGatewayField, unsupported } from './apply-quirks.ts'
 import { type FeatureId, type FieldTable, features } from './features.ts'
 import { makeSchemaFitter, schemaWarnings } from './fit-schemas.ts'
 import { type FittedNames, fittedNames } from './fitted-names.ts'
+import { isGatewayField } from './gateway-fields.ts'
+import { contentLost, unsupported } from './part-warnings.ts'
+
+/** Default values of fields. Dropping a field with its default value changes nothing, so it gets no warning. */
+const defaults: ReadonlyMap<string, Json> = new Map<string, Json>([
+  ['temperature', 1],
+  ['top_p', 1],
+  ['frequency_penalty', 0],
+  ['presence_penalty', 0],
+  ['logprobs', false],
+  ['top_logprobs', 0],
+  ['n', 1],
+  ['store', false],
+  ['verbosity', 'medium'],
+  ['parallel_tool_calls', true],
+  ['tool_choice', 'auto'],
+  ['service_tier', 'auto'],
+  ['truncation', 'disabled'],
+])
 
 const leftOut = 'is not supported by this provider and was left out.'
 
@@ -78,7 +96,7 @@ export class BodyDraft {
     for (const id of Object.keys(fields) as FeatureId[]) {
       const feature = features.get(id)
       if (fields[id] !== 'unsent' || !feature?.isUsed(prompt)) continue
-      const value = prompt[feature.param as keyof Prompt]
+      const value = new Map(Object.entries(prompt)).get(feature.param)
       const hasNoEffect = value !== undefined && (value === defaults.get(feature.param) || (Array.isArray(value) && value.length === 0))
       if (!hasNoEffect) this.omit(feature.param)
     }

@@ -6,8 +6,8 @@ import type { InferenceRequest, Prompt } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
 import type { FunctionTool, Tool } from '../protocol/tool.ts'
 import type { JsonObject } from '../protocol/wire.ts'
-import { unsupported } from './apply-quirks.ts'
 import { type CustomInputReader, endOfInput, inputOf, readInput, startInput } from './custom-input.ts'
+import { unsupported } from './part-warnings.ts'
 
 // Custom tools take free text. A dialect without them gets a function whose only field, `input`, is that text, and earlier calls in the
 // same form. Its calls become calls of the custom tool again.

@@ -5,8 +5,8 @@ import { messagesClient } from '../messages/client.ts'
 import { messagesProvider } from '../messages/provider.ts'
 import { providerDialects } from '../providers.ts'
 import { responsesClient } from '../responses/client.ts'
-import { isContentLost } from './apply-quirks.ts'
 import { withoutForeignRecords } from './earlier-answers.ts'
+import { isContentLost } from './part-warnings.ts'
 
 const responses = (...input: readonly object[]) => responsesClient.decodeRequest({ model: 'm', input: input as never })
 const messages = (...content: readonly object[]) =>

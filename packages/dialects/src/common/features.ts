@@ -172,8 +172,6 @@ export type FeatureId = keyof typeof table
 /** All features, in documentation order. */
 export const features: ReadonlyMap<FeatureId, Feature> = new Map(Object.entries(table) as [FeatureId, Feature][])
 
-export type Fidelity = Readonly<Record<FeatureId, Fate>>
-
 /**
  * What a dialect does with a feature, for an offer without quirks. `at`: where its body holds the value; of several paths with dots, the
  * first that is set. `unsent`: a setting that is always dropped.
@@ -185,12 +183,12 @@ export type FieldTable = Readonly<Record<FeatureId, Field>>
 
 /** The fates of features, and the places of settings in a body. `tier`: the field of the service tier. */
 export function factsOf(fields: FieldTable, tier = 'service_tier'): Required<Pick<ProviderDialect, 'fidelity' | 'settingPaths'>> {
-  const fidelity: Record<string, Fate> = {}
-  const settingPaths: Record<string, readonly string[]> = { service_tier: [tier] }
-  for (const [id, { param }] of features) {
-    const field = fields[id]
-    fidelity[id] = typeof field === 'object' ? field.fate : field === 'unsent' ? 'dropped' : field
-    if (typeof field === 'object') settingPaths[param] = typeof field.at === 'string' ? [field.at] : field.at
+  const rows = [...features].map(([id, { param }]) => ({ id, param, field: fields[id] }))
+  const places = rows.flatMap(({ param, field }) => (typeof field === 'object' ? [[param, [field.at].flat()] as const] : []))
+  return {
+    fidelity: Object.fromEntries(
+      rows.map(({ id, field }) => [id, typeof field === 'object' ? field.fate : field === 'unsent' ? 'dropped' : field]),
+    ),
+    settingPaths: { ...Object.fromEntries(places), service_tier: [tier] },
   }
-  return { fidelity, settingPaths }
 }

@@ -1,7 +1,7 @@
 import type { Warning } from '../protocol/response.ts'
 import type { FittedParameters, FittedSchema, SchemaFitter, SchemaRules } from '../protocol/schemas.ts'
 import type { JsonObject } from '../protocol/wire.ts'
-import { unsupported } from './apply-quirks.ts'
+import { unsupported } from './part-warnings.ts'
 import { withPlainProperties } from './property-names.ts'
 import { fitSchema, maxSchemaNodes, type SchemaBudget } from './schema.ts'
 import { plainRoot } from './schema-root.ts'

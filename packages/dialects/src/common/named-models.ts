@@ -2,7 +2,7 @@ import { pathOf } from '../protocol/original.ts'
 import type { Prompt } from '../protocol/request.ts'
 import type { Tool } from '../protocol/tool.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
-import { isGatewayField } from './apply-quirks.ts'
+import { isGatewayField } from './gateway-fields.ts'
 
 // Models that a request names besides its own: a provider calls them for a tool that it runs.
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../protocol/wire.ts'
-import { unsupported } from './apply-quirks.ts'
 import type { BodyDraft } from './body-draft.ts'
+import { unsupported } from './part-warnings.ts'
 
 // Handles conversations that start or end with the assistant, for dialects and models that require the user there.
 

@@ -2,7 +2,16 @@ import type { Item, Part } from '../protocol/item.ts'
 import { pathOf } from '../protocol/original.ts'
 import type { Prompt } from '../protocol/request.ts'
 import type { Warning } from '../protocol/response.ts'
-import { unsupported } from './apply-quirks.ts'
+
+export const unsupported = (param: string, message: string): Warning => ({ code: 'unsupported_parameter', message, param })
+
+const contentLostCode = 'content_lost'
+
+/** A part of the conversation that a dialect cannot represent. A request that would lose one is not sent. */
+export const contentLost = (param: string, message: string): Warning => ({ code: contentLostCode, message, param })
+
+/** Whether a warning says that a part of the conversation would be lost. */
+export const isContentLost = ({ code }: Warning): boolean => code === contentLostCode
 
 // Marks that clients set on parts of a conversation. If a dialect lacks such a mark, a single warning covers all of them.
 

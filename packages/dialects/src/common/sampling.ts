@@ -4,7 +4,7 @@ import type { BodyDraft } from './body-draft.ts'
 
 // Reasoning models control sampling themselves and reject parameters for it.
 
-export const samplers = [
+const samplers = [
   'temperature',
   'top_p',
   'top_k',
@@ -14,7 +14,7 @@ export const samplers = [
   'top_logprobs',
 ] as const satisfies readonly (keyof Prompt | 'logprobs')[]
 
-export const warningNames: ReadonlyMap<string, string> = new Map([['logprobs', 'top_logprobs']])
+const warningNames: ReadonlyMap<string, string> = new Map([['logprobs', 'top_logprobs']])
 
 /** The entry of `Prompt.include` that asks for log probabilities. */
 export const logprobsInclude = 'message.output_text.logprobs'

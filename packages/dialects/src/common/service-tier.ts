@@ -7,7 +7,7 @@ import type { BodyDraft } from './body-draft.ts'
 // price.
 
 /** Tiers that cost the standard price or less. Any other tier may cost more. */
-export const standardPriceTiers: ReadonlySet<Json | undefined> = new Set([
+const standardPriceTiers: ReadonlySet<Json | undefined> = new Set([
   undefined,
   null,
   'auto',
@@ -56,11 +56,10 @@ export interface Tiers {
   readonly quirks: Quirks
 }
 
-export const sellsExpensiveTier = ({ price, quirks }: Tiers): boolean =>
-  price?.priority !== undefined && !quirks.refuses?.includes('service_tier')
+const sellsExpensiveTier = ({ price, quirks }: Tiers): boolean => price?.priority !== undefined && !quirks.refuses?.includes('service_tier')
 
 /** The tier that `gateway.routing.tier` selects here, if any. */
-export const tierOf = ({ tier }: RoutingOptions, tiers: Tiers): string | undefined =>
+const tierOf = ({ tier }: RoutingOptions, tiers: Tiers): string | undefined =>
   tier !== undefined && sellsExpensiveTier(tiers) ? tiers.quirks.priorityTier : undefined
 
 /** Whether this request gets an expensive tier from this offer. `named`: the client's `service_tier`. */
@@ -71,7 +70,7 @@ export const buysDear = (named: string | undefined, routing: RoutingOptions, tie
 const priorityNames: ReadonlySet<Json | undefined> = new Set(['priority', 'fast'])
 
 /** Whether the tier is expensive. Unknown tiers are not sent, so they are not charged. */
-export const isExpensive = (named: Json | undefined, { quirks }: Pick<Tiers, 'quirks'>): boolean =>
+const isExpensive = (named: Json | undefined, { quirks }: Pick<Tiers, 'quirks'>): boolean =>
   !standardPriceTiers.has(named) && (priorityNames.has(named) || named === quirks.priorityTier)
 
 /** Which price of an offer applies to a response. */

@@ -9,15 +9,22 @@ interface NativeFields {
   readonly lost: readonly string[]
 }
 
-const noFields: NativeFields = { shared: [], lost: [] }
+interface Vendor {
+  /** The dialect of the provider, which is sent all fields of its clients. */
+  readonly own: DialectName
+  /** The other API of the same vendor, of which an offer may share fields. */
+  readonly sibling: DialectName
+  readonly quirks: Quirks
+}
 
-/** Splits fields of a client of another dialect. `sibling`: the other API of the same vendor, of which an offer may share fields. */
-export function splitNativeFields(native: Native | undefined, sibling: DialectName, { sharedFields = [] }: Quirks): NativeFields {
-  if (!native) return noFields
-  const isShared = (field: string): boolean => native.dialect === sibling && sharedFields.includes(field)
-  const fields = Object.entries(native.body)
-  return {
-    shared: fields.flatMap(([field, value]) => (isShared(field) && value !== undefined ? [[field, value] as const] : [])),
-    lost: fields.flatMap(([field]) => (isShared(field) ? [] : field)),
+/** Splits fields that no prompt has. */
+export function splitNativeFields(native: Native | undefined, { own, sibling, quirks }: Vendor): NativeFields {
+  const shared: (readonly [string, Json])[] = []
+  const lost: string[] = []
+  const isSibling = native?.dialect === sibling
+  for (const [field, value] of Object.entries(native?.body ?? {})) {
+    if (native?.dialect !== own && !(isSibling && quirks.sharedFields?.includes(field))) lost.push(field)
+    else if (value !== undefined) shared.push([field, value])
   }
+  return { shared, lost }
 }

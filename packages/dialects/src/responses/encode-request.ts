@@ -1,11 +1,11 @@
-import { contentLost, dropGatewayFields, dropRefused, type Encoded, extend, nearestEffort, unsupported } from '../common/apply-quirks.ts'
+import { BodyDraft } from '../common/body-draft.ts'
 import { isCustomTool } from '../common/custom-tools.ts'
 import { droppedReasoning, hasWords } from '../common/dropped-reasoning.ts'
-import { applyServiceTier, dropSampling, tierField } from '../common/encoded.ts'
 import { fittedNames } from '../common/fitted-names.ts'
 import { shortCallId, shortId } from '../common/ids.ts'
 import { combinedWarning, failedToolPaths, itemParts, lostCachePoints, lostCitations } from '../common/part-warnings.ts'
-import { openaiTiers, surchargedFields } from '../common/service-tier.ts'
+import { dropSampling } from '../common/sampling.ts'
+import { applyServiceTier, openaiTiers, setServiceTier, surchargedFields } from '../common/service-tier.ts'
 import { splitNativeFields } from '../common/shared-fields.ts'
 import { customToolNames, withoutDoubles } from '../common/tool-groups.ts'
 import { type Renamed, type ToolRenames, withPlainNames } from '../common/tool-names.ts'
@@ -15,28 +15,40 @@ import type { Item, MessageItem } from '../protocol/item.ts'
 import type { Offer, Quirks } from '../protocol/model.ts'
 import { originalOf, pathOf, remember } from '../protocol/original.ts'
 import type { InferenceRequest, Prompt, ToolChoice } from '../protocol/request.ts'
-import type { Warning } from '../protocol/response.ts'
-import type { CustomInput, FunctionTool, Tool } from '../protocol/tool.ts'
+import type { FunctionTool, Tool } from '../protocol/tool.ts'
 import { isObject, type Json, type JsonObject } from '../protocol/wire.ts'
+import { fields } from './fidelity.ts'
 import { carriesBreakpoint, encodeInputItem, originalBody } from './items.ts'
 import { dialect } from './wire.ts'
 
+/** Encodes a request. The client's own body is sent as it came, so that its unknown fields are kept. */
 export function encodeRequest(request: InferenceRequest, offer: Offer, quirks: Quirks): EncodedRequest {
   const original = originalBody(request)
   const { prompt, toolNames }: Renamed = original ? request : withPlainNames(request.prompt, naming)
-  const encoded = original ? { body: withoutGatewayFields(original), warnings: [] } : encodePrompt(prompt, quirks)
-  const { body, warnings } = withEffort(raiseCap(dropGatewayFields(encoded, ownFields), quirks), prompt, quirks)
-  const input = withShortIds(quirks.sealedReasoning ? withoutPlainReasoning(body.input) : body.input)
-  const plainReasoning = quirks.sealedReasoning ? droppedReasoning(plainReasoningIn(request.prompt)) : []
-  const addressed = { ...body, input, model: offer.model, store: false, stream: request.delivery === 'stream' }
-  const tiered = applyServiceTier({ body: addressed, warnings: [...warnings, ...plainReasoning] }, request.routing, {
-    price: offer.price,
-    quirks,
-  })
-  const extended = extend(dropRefused(dropSampling(tiered, prompt, quirks), quirks), prompt.extensions)
+  const draft = new BodyDraft(quirks, request.schemas)
+  if (original) {
+    const { gateway, extensions, ...body } = original
+    draft.assign(body)
+  } else encodePrompt(prompt, draft)
+  draft.dropGatewayFields(ownFields)
+  draft.clamp(
+    'max_output_tokens',
+    { min: quirks.minOutputTokens },
+    (cap, least) => `This provider requires at least ${least} tokens; \`max_output_tokens\` was raised from ${cap} to ${least}.`,
+  )
+  encodeEffort(prompt, draft)
+  encodeInput(request.prompt, draft)
+  draft.assign({ model: offer.model, store: false, stream: request.delivery === 'stream' })
+  applyServiceTier(draft, request.routing, offer.price)
+  dropSampling(draft, prompt)
+  draft.refuse()
+  draft.extend(prompt.extensions)
   const clientCustomTools = quirks.ownCustomTools ? customToolNames(prompt) : undefined
-  const mapping = { ...(toolNames && { toolNames }), ...(clientCustomTools && { clientCustomTools }) }
-  return Object.keys(mapping).length > 0 ? { ...extended, mapping } : extended
+  return {
+    body: draft.body,
+    warnings: draft.warnings,
+    mapping: toolNames || clientCustomTools ? { toolNames, clientCustomTools } : undefined,
+  }
 }
 
 const renamed = (body: JsonObject, name: string): JsonObject => ({ ...body, name })
@@ -48,106 +60,87 @@ const ownFields: ReadonlySet<string> = new Set([
   ...['input', 'instructions', 'tools', 'max_output_tokens', 'service_tier', ...surchargedFields],
 ])
 
-/** The client's own body, so that its unknown fields are kept. */
-const withoutGatewayFields = ({ gateway, extensions, ...body }: JsonObject): JsonObject => body
-
-/** Removes plain reasoning of other models: a provider that looks reasoning up by id fails on it. */
-const withoutPlainReasoning = (input: Json | undefined): Json | undefined =>
-  Array.isArray(input)
-    ? (input as readonly Json[]).filter(item => !isObject(item) || item.type !== 'reasoning' || Boolean(item.encrypted_content))
-    : input
-
-const plainReasoningIn = ({ input }: Prompt): readonly string[] =>
-  input.flatMap((item, at) =>
-    item.type === 'reasoning' && !item.encrypted_content && hasWords(item) ? [pathOf(item, `input[${at}]`)] : [],
-  )
+/** Replaces the effort by one that the offer supports. */
+function encodeEffort({ reasoning }: Prompt, draft: BodyDraft): void {
+  if (!reasoning?.effort) return
+  const written = draft.get('reasoning')
+  draft.set('reasoning', { ...(isObject(written) ? written : {}), effort: draft.nearestEffort(reasoning.effort, draft.quirks.efforts) })
+}
 
 /** Maximum characters of a call id. Other vendors issue longer ones. */
 const maxCallIdLength = 64
 
-function withShortIds(input: Json | undefined): Json | undefined {
-  if (!Array.isArray(input) || !input.some(hasLongId)) return input
-  const items = input as readonly Json[]
-  const ids = items.flatMap(item => (hasCallId(item) ? item.call_id : []))
-  const { sent } = fittedNames(ids, (id, attempt) => shortCallId(id, attempt, maxCallIdLength))
-  return items.map(item => (hasLongId(item) ? { ...item, call_id: sent(item.call_id) } : item))
-}
-
-type CallItem = JsonObject & { readonly call_id: string }
-
-const hasCallId = (item: Json): item is CallItem => isObject(item) && typeof item.call_id === 'string'
-
-const hasLongId = (item: Json): item is CallItem => hasCallId(item) && item.call_id.length > maxCallIdLength
-
-function raiseCap({ body, warnings }: Encoded, { minOutputTokens: least = 0 }: Quirks): Encoded {
-  const cap = body.max_output_tokens
-  if (typeof cap !== 'number' || cap >= least) return { body, warnings }
-  const message = `This provider requires at least ${least} tokens; \`max_output_tokens\` was raised from ${cap} to ${least}.`
-  return { body: { ...body, max_output_tokens: least }, warnings: [...warnings, unsupported('max_output_tokens', message)] }
-}
-
-function withEffort({ body, warnings }: Encoded, { reasoning }: Prompt, quirks: Quirks): Encoded {
-  if (!reasoning?.effort) return { body, warnings }
-  const near = nearestEffort(reasoning.effort, quirks.efforts)
-  const { effort, ...rest } = isObject(body.reasoning) ? body.reasoning : {}
-  return {
-    body: { ...body, reasoning: { ...rest, ...(near.effort && { effort: near.effort }) } },
-    warnings: [...warnings, ...near.warnings],
+/** Shortens call ids, and removes plain reasoning of other models: a provider that looks reasoning up by id fails on it. */
+function encodeInput({ input }: Prompt, draft: BodyDraft): void {
+  const { sealedReasoning } = draft.quirks
+  const written = draft.get('input')
+  if (Array.isArray(written)) {
+    const items = (written as readonly Json[]).filter(
+      item => !sealedReasoning || !isObject(item) || item.type !== 'reasoning' || Boolean(item.encrypted_content),
+    )
+    const ids = items.flatMap(item => (isObject(item) && typeof item.call_id === 'string' ? [item.call_id] : []))
+    const { sent, changed } = fittedNames(ids, (id, attempt) => shortCallId(id, attempt, maxCallIdLength))
+    const isLong = (item: Json): item is JsonObject & { readonly call_id: string } =>
+      isObject(item) && typeof item.call_id === 'string' && item.call_id.length > maxCallIdLength
+    draft.set('input', changed.size === 0 ? items : items.map(item => (isLong(item) ? { ...item, call_id: sent(item.call_id) } : item)))
   }
+  if (!sealedReasoning) return
+  const dropped = input.flatMap((item, at) =>
+    item.type === 'reasoning' && !item.encrypted_content && hasWords(item) ? [pathOf(item, `input[${at}]`)] : [],
+  )
+  draft.warnings.push(...droppedReasoning(dropped))
 }
 
-/** Fields with the same name and meaning on both sides. */
-const sameFields = [
-  'instructions',
-  'parallel_tool_calls',
-  'max_output_tokens',
-  'max_tool_calls',
-  'temperature',
-  'top_p',
-  'top_k',
-  'top_logprobs',
-  'frequency_penalty',
-  'presence_penalty',
-  'truncation',
-  'metadata',
-  'include',
-  'user',
-  'safety_identifier',
-  'prompt_cache_key',
-] as const satisfies readonly (keyof Prompt)[]
-
-function encodePrompt(prompt: Prompt, quirks: Quirks): Encoded {
-  const { tools, tool_choice, text, reasoning, native } = prompt
+function encodePrompt(prompt: Prompt, draft: BodyDraft): void {
+  const { tools, tool_choice: choice, text, reasoning, native, safety_identifier } = prompt
+  draft.warnings.push(
+    ...lostCitations(prompt.input),
+    ...combinedWarning(failedToolPaths(prompt.input), 'is not supported by this provider; the tool result was sent without it.'),
+    ...combinedWarning(
+      lostCachePoints(prompt, carriesBreakpoint),
+      'is a cache marker, which this provider does not support there; it was left out.',
+    ),
+  )
+  draft.omitUnsent(prompt, fields)
+  const { shared, lost } = splitNativeFields(native, { own: dialect, sibling: 'chat', quirks: draft.quirks })
+  if (native?.dialect === dialect) draft.assign(native.body)
   const input = withUniqueCallIds(prompt.input)
-  const warnings: Warning[] = [...unsupportedFields(prompt)]
   const custom = new Set(input.flatMap(item => (item.type === 'function_call' && item.custom ? [item.call_id] : [])))
-  const items = (quirks.messagePhases ? withDerivedPhases(input) : input).flatMap((item, at): readonly JsonObject[] => {
-    const body = withResultType(item, custom)
-    if (!body) warnings.push(foreign(pathOf(item, `input[${at}]`)))
-    for (const [index, part] of itemParts(item).entries()) {
-      if (part.type === 'native' && part.dialect !== dialect) warnings.push(foreign(pathOf(part, `input[${at}].content[${index}]`)))
-    }
-    return body ? [body] : []
-  })
-  const body: Record<string, Json | undefined> = { ...(native?.dialect === dialect && native.body), input: items }
-  for (const field of sameFields) if (prompt[field] !== undefined) body[field] = prompt[field]
-  const tier = tierField(prompt, openaiTiers, quirks)
-  warnings.push(...tier.warnings)
-  Object.assign(body, tier.body)
-  if (prompt.safety_identifier !== undefined) body.safety_identifier = shortId(prompt.safety_identifier)
-  if (tools) body.tools = withoutDoubles(tools).flatMap((tool, at) => encodeTool(tool, pathOf(tool, `tools[${at}]`), warnings))
-  if (tool_choice !== undefined) body.tool_choice = encodeChoice(tool_choice, tools, warnings)
-  if (text)
-    body.text = {
-      ...originalBody(text),
-      ...(text.format && { format: { ...text.format } }),
-      ...(text.verbosity !== undefined && { verbosity: text.verbosity }),
-    }
-  if (reasoning) body.reasoning = { ...originalBody(reasoning), ...encodeReasoning(reasoning) }
-  const { shared, lost } = splitNativeFields(native?.dialect === dialect ? undefined : native, 'chat', quirks)
-  Object.assign(body, Object.fromEntries(shared))
-  for (const field of lost) warnings.push(unsupported(field, `\`${field}\` is not supported by this provider and was left out.`))
-  return { body, warnings }
+  const items = draft.quirks.messagePhases ? withDerivedPhases(input) : input
+  draft.set(
+    'input',
+    items.flatMap((item, at) => encodeItem(item, pathOf(item, `input[${at}]`), custom, draft)),
+  )
+  const { instructions, parallel_tool_calls, max_output_tokens, max_tool_calls, temperature, top_p, top_k, top_logprobs } = prompt
+  const { frequency_penalty, presence_penalty, truncation, metadata, include, user, prompt_cache_key } = prompt
+  draft.assign({ instructions, parallel_tool_calls, max_output_tokens, max_tool_calls, temperature, top_p, top_k, top_logprobs })
+  draft.assign({ frequency_penalty, presence_penalty, truncation, metadata, include, user, prompt_cache_key })
+  draft.set('safety_identifier', safety_identifier && shortId(safety_identifier))
+  setServiceTier(draft, prompt, openaiTiers)
+  if (tools) draft.set('tools', encodeTools(withoutDoubles(tools), draft))
+  if (choice !== undefined) draft.set('tool_choice', encodeChoice(choice, tools, draft))
+  if (text) {
+    const known = originalBody(text)
+    draft.set('text', { ...known, format: text.format ?? known?.format, verbosity: text.verbosity ?? known?.verbosity })
+  }
+  if (reasoning) {
+    const known = originalBody(reasoning)
+    const { effort = known?.effort, summary } = reasoning
+    draft.set('reasoning', { ...known, effort, summary: summary === undefined || summary === 'none' ? known?.summary : summary })
+  }
+  if (native?.dialect !== dialect) for (const [field, value] of shared) draft.set(field, value)
+  for (const field of lost) draft.omit(field)
+}
+
+/** Encodes an item; empty if it belongs to another dialect. `customCalls`: the ids of calls whose results have a type of their own. */
+function encodeItem(item: Item, param: string, customCalls: ReadonlySet<string>, draft: BodyDraft): readonly JsonObject[] {
+  const body = encodeInputItem(item)
+  if (!body) draft.loseContent(param)
+  for (const [index, part] of itemParts(item).entries())
+    if (part.type === 'native' && part.dialect !== dialect) draft.loseContent(pathOf(part, `${param}.content[${index}]`))
+  if (!body) return []
+  const isCustom = item.type === 'function_call_output' && customCalls.has(item.call_id)
+  return [isCustom ? { ...body, type: 'custom_tool_call_output' } : body]
 }
 
 type Phase = NonNullable<MessageItem['phase']>
@@ -175,61 +168,24 @@ function withDerivedPhases(input: readonly Item[]): readonly Item[] {
   return items
 }
 
-/** The result of a custom tool call has its own type. */
-function withResultType(item: Item, customCalls: ReadonlySet<string>): JsonObject | undefined {
-  const body = encodeInputItem(item)
-  return body && item.type === 'function_call_output' && customCalls.has(item.call_id) ? { ...body, type: 'custom_tool_call_output' } : body
-}
-
-const encodeReasoning = ({ effort, summary }: NonNullable<Prompt['reasoning']>): JsonObject => ({
-  ...(effort !== undefined && { effort }),
-  ...(summary !== undefined && summary !== 'none' && { summary }),
-})
-
-/** Warnings for the fields that this dialect cannot express. */
-const unsupportedFields = ({ stop, seed, ...prompt }: Prompt): readonly Warning[] => [
-  ...lostCitations(prompt.input),
-  ...combinedWarning(failedToolPaths(prompt.input), 'is not supported by this provider; the tool result was sent without it.'),
-  ...combinedWarning(
-    lostCachePoints(prompt, carriesBreakpoint),
-    'is a cache marker, which this provider does not support there; it was left out.',
-  ),
-  ...(stop && stop.length > 0 ? [unsupported('stop', '`stop` is not supported by this provider and was left out.')] : []),
-  ...(seed !== undefined ? [unsupported('seed', '`seed` is not supported by this provider and was left out.')] : []),
-]
-
-const foreign = (param: string): Warning => contentLost(param, `\`${param}\` is not supported by the API of this provider.`)
-
-function encodeTool(tool: Tool, param: string, warnings: Warning[]): readonly JsonObject[] {
-  if (tool.type !== 'native') {
-    const { custom } = tool
-    return [originalBody(tool) ?? (custom ? encodeCustomTool(tool, custom) : encodeFunctionTool(tool))]
-  }
-  if (tool.dialect === dialect) return [tool.body]
-  warnings.push(unsupported(param, `\`${param}\` is a tool that this provider does not support and was left out.`))
-  return []
-}
+const encodeTools = (tools: readonly Tool[], draft: BodyDraft): readonly JsonObject[] =>
+  tools.flatMap((tool, at) => {
+    if (tool.type === 'function') return [originalBody(tool) ?? encodeTool(tool)]
+    if (tool.dialect === dialect) return [tool.body]
+    draft.omit(pathOf(tool, `tools[${at}]`), 'is a tool that this provider does not support and was left out.')
+    return []
+  })
 
 /** `strict` is left out only if the client left it out in this dialect, where a schema is then strict if it can be. */
-const encodeFunctionTool = ({ name, description, parameters, strict }: FunctionTool): JsonObject => ({
-  type: 'function',
-  name,
-  ...(description !== undefined && { description }),
-  parameters: parameters ?? null,
-  ...(strict !== undefined && { strict }),
-})
+function encodeTool({ name, description, parameters = null, strict, custom }: FunctionTool): JsonObject {
+  if (!custom) return { type: 'function', name, description, parameters, strict }
+  return { type: 'custom', name, description, format: custom.grammar && { type: 'grammar', ...custom.grammar } }
+}
 
-const encodeCustomTool = ({ name, description }: FunctionTool, { grammar }: CustomInput): JsonObject => ({
-  type: 'custom',
-  name,
-  ...(description !== undefined && { description }),
-  ...(grammar && { format: { type: 'grammar', ...grammar } }),
-})
-
-function encodeChoice(choice: ToolChoice, tools: readonly Tool[] | undefined, warnings: Warning[]): Json | undefined {
+function encodeChoice(choice: ToolChoice, tools: readonly Tool[] | undefined, draft: BodyDraft): Json | undefined {
   if (typeof choice === 'string') return choice
   if (choice.type === 'function') return { type: isCustomTool(tools, choice.name) ? 'custom' : 'function', name: choice.name }
   if (choice.dialect === dialect) return choice.body
-  warnings.push(unsupported('tool_choice', '`tool_choice` is not supported by this provider and was left out.'))
+  draft.omit('tool_choice')
   return undefined
 }

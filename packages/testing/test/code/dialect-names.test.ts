@@ -8,7 +8,7 @@ import { edgesOf, sourcesOf } from './sources.ts'
 const allowed: ReadonlyMap<string, string> = new Map([
   ['dialects/protocol/wire.ts', 'names the dialects for editors to complete, and the one that the items are named after'],
   ['dialects/protocol/body-caps.ts', '`messages` is a field of a body'],
-  ['dialects/common/apply-quirks.ts', '`messages` is a field of a body'],
+  ['dialects/common/gateway-fields.ts', '`messages` is a field of a body'],
   ['dialects/common/paid-tools.ts', 'one table of the fields that make a provider run a tool'],
   ['providers/compatible.ts', 'the default of `apis`'],
   [

@@ -18,7 +18,6 @@ const justified: Readonly<Record<string, readonly string[]>> = {
   'the name is written in our code or in the catalog': [
     'router/src/decision-log/check-shape.ts (value as Readonly<Record<string, unknown>>)[name]',
     'dialects/src/common/field-readers.ts body[key]',
-    'dialects/src/common/apply-quirks.ts body[field]',
     "dialects/src/common/usage.ts wire[names.total ?? 'total_tokens']",
     'dialects/src/common/usage.ts holder[path]',
     'dialects/src/common/usage.ts holder[path.slice(0, dot)]',
@@ -33,7 +32,6 @@ const justified: Readonly<Record<string, readonly string[]>> = {
     'providers/src/define-provider.ts headers[header]',
     'providers/src/define-provider.ts extra[name]',
     'providers/src/google-vertex.ts { [field]: _, ...rest }',
-    "dialects/src/chat/encode-request.ts body[quirks.seedField ?? 'seed']",
     'dialects/src/chat/reasoning-state.ts last.fields[field]',
     'dialects/src/chat/reasoning-state.ts detail[field]',
     'dialects/src/chat/wire.ts extras[field]',
