@@ -11,15 +11,15 @@ export const acceptedCachePoints = (prompt: Prompt, { cacheMarks: places }: Quir
   fitCachePoints(prompt, {
     dialect,
     sendsEnd: sendsEnd(places),
-    ...(places && { places }),
-    ...(places?.length === 0 && { refusal: 'is a cache marker, but this model has no prompt cache; it was left out.' }),
+    places,
+    refusal: places?.length === 0 ? 'is a cache marker, but this model has no prompt cache; it was left out.' : undefined,
   })
 
 const sendsEnd = (places: Quirks['cacheMarks']): boolean => places?.includes('user') ?? true
 
 /** The `cachePoint` block to insert after a block with this cache point. */
 export const cachePointAfter = (cache: CachePoint | undefined): readonly JsonObject[] =>
-  cache ? [{ cachePoint: { type: 'default', ...(cache.ttl && { ttl: cache.ttl }) } }] : []
+  cache ? [{ cachePoint: { type: 'default', ttl: cache.ttl } }] : []
 
 /** Whether the cache point at the end of the conversation is sent. */
 export const hasEndCachePoint = (prompt: Prompt, { cacheMarks }: Quirks): boolean =>

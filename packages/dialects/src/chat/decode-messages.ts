@@ -57,7 +57,7 @@ const message = (place: ObjectAtPath, role: Role, content: readonly Part[]): Mes
 function decodeResult(place: ObjectAtPath, call_id: string): Item {
   const read: Read<string | readonly Part[]> = (value, path) => (typeof value === 'string' ? value : decodeContent(value, path))
   const output = place.body.role === 'function' ? (optional(place, 'content', read) ?? '') : required(place, 'content', read)
-  return noted({ type: 'function_call_output', call_id, output, ...cacheOf(place.body) }, place)
+  return noted({ type: 'function_call_output', call_id, output, cache: cacheOf(place.body) }, place)
 }
 
 /** Decodes an assistant message: reasoning, then text, then calls. The state of a call that is not the first comes right before it. */
@@ -109,15 +109,12 @@ function decodeTurnReasoning(place: ObjectAtPath, states: readonly string[]): re
   const texts = textsOf({ reasoning_content, reasoning, reasoning_details })
     .map(each => each.text)
     .join('')
-  const [first, ...others] = states
-  if (texts === '' && first === undefined) return []
-  return [
-    noted<ReasoningItem>(
-      { type: 'reasoning', summary: texts === '' ? [] : [texts], ...(first !== undefined && { encrypted_content: first }) },
-      place,
-    ),
-    ...others.map(state => noted<ReasoningItem>({ type: 'reasoning', summary: [], encrypted_content: state }, place)),
-  ]
+  const [encrypted_content, ...others] = states
+  if (texts === '' && encrypted_content === undefined) return []
+  const first: ReasoningItem = { type: 'reasoning', summary: texts === '' ? [] : [texts], encrypted_content }
+  return [first, ...others.map((state): ReasoningItem => ({ type: 'reasoning', summary: [], encrypted_content: state }))].map(item =>
+    noted(item, place),
+  )
 }
 
 function sealedIn(place: ObjectAtPath): readonly string[] {
@@ -141,22 +138,15 @@ const decodeCall =
     const state = signatureIn(entry.extra_content)
     if (type !== 'function' && type !== 'custom') return { call: noted<Native>(earlierItem(dialect, entry), origin), state }
     const place = { body: required({ body: entry, path }, type, objectValue), path: `${path}.${type}` }
-    return { call: noted(type === 'custom' ? customCall(place, call_id) : functionCall(place, call_id), origin), state }
+    return { call: noted(functionCall(place, call_id, type === 'custom'), origin), state }
   }
 
-const functionCall = (place: ObjectAtPath, call_id: string): FunctionCallItem => ({
+const functionCall = (place: ObjectAtPath, call_id: string, isCustom = false): FunctionCallItem => ({
   type: 'function_call',
   call_id,
   name: required(place, 'name', nonEmptyText),
-  arguments: optional(place, 'arguments', anyText) ?? '',
-})
-
-const customCall = (place: ObjectAtPath, call_id: string): FunctionCallItem => ({
-  type: 'function_call',
-  call_id,
-  name: required(place, 'name', nonEmptyText),
-  arguments: required(place, 'input', anyText),
-  custom: true,
+  arguments: isCustom ? required(place, 'input', anyText) : (optional(place, 'arguments', anyText) ?? ''),
+  custom: isCustom || undefined,
 })
 
 function decodeOldCall(place: ObjectAtPath, calls: OldCalls): readonly DecodedCall[] {

@@ -46,18 +46,23 @@ const decodePart: Read<Part> = (value, path) => {
 
 type DecodePart = (body: JsonObject, path: string) => Part | undefined
 
-const decodeText: DecodePart = (body, path) => ({ type: 'text', text: required({ body, path }, 'text', anyText), ...cacheOf(body) })
+const decodeText: DecodePart = (body, path) => ({ type: 'text', text: required({ body, path }, 'text', anyText), cache: cacheOf(body) })
 
 const decodeRefusal: DecodePart = (body, path) => ({ type: 'refusal', refusal: required({ body, path }, 'refusal', anyText) })
 
 const decodeImage: DecodePart = (body, path) => {
   const image = inside(body, path, 'image_url')
-  return { type: 'image', url: required(image, 'url', nonEmptyText), ...optionalFields(image, { detail: anyText }), ...cacheOf(body) }
+  return { type: 'image', url: required(image, 'url', nonEmptyText), ...optionalFields(image, { detail: anyText }), cache: cacheOf(body) }
 }
 
 const decodeAudio: DecodePart = (body, path) => {
   const audio = inside(body, path, 'input_audio')
-  return { type: 'audio', data: required(audio, 'data', nonEmptyText), format: required(audio, 'format', nonEmptyText), ...cacheOf(body) }
+  return {
+    type: 'audio',
+    data: required(audio, 'data', nonEmptyText),
+    format: required(audio, 'format', nonEmptyText),
+    cache: cacheOf(body),
+  }
 }
 
 /** Decodes an inline file. A file that the provider stores under an id cannot be expressed in other dialects. */
@@ -67,7 +72,7 @@ const decodeFile: DecodePart = (body, path) => {
   const filename = optional(file, 'filename', anyText)
   const kept = optional(file, 'file_id', nonEmptyText)
   if (data !== undefined) {
-    return { type: 'file', url: asDataUrl(data, filename), ...(filename !== undefined && { filename }), ...cacheOf(body) }
+    return { type: 'file', url: asDataUrl(data, filename), filename, cache: cacheOf(body) }
   }
   return kept === undefined ? missing(`${file.path}.file_data`) : undefined
 }
@@ -90,9 +95,9 @@ const decoders: ReadonlyMap<string, DecodePart> = new Map([
 ])
 
 /** Reads a cache breakpoint, which is set on the last cached element. Hosts use two names for it. */
-export function cacheOf({ prompt_cache_breakpoint: mark, cache_control: control }: JsonObject): { readonly cache?: CachePoint } {
-  if (isObject(control) && control.type === 'ephemeral') return { cache: isTtl(control.ttl) ? { ttl: control.ttl } : {} }
-  return isObject(mark) || mark === true ? { cache: {} } : {}
+export function cacheOf({ prompt_cache_breakpoint: mark, cache_control: control }: JsonObject): CachePoint | undefined {
+  if (isObject(control) && control.type === 'ephemeral') return isTtl(control.ttl) ? { ttl: control.ttl } : {}
+  return isObject(mark) || mark === true ? {} : undefined
 }
 
 const isTtl = (value: Json | undefined): value is '5m' | '1h' => value === '5m' || value === '1h'

@@ -140,7 +140,7 @@ type Changed = ReadonlyMap<object, CachePoint | undefined>
 const withCachePoints = (prompt: Prompt, changed: Changed): Prompt => ({
   ...prompt,
   input: prompt.input.map(item => marked(withParts(item, changed), item, changed)),
-  ...(prompt.tools && { tools: prompt.tools.map(tool => marked(tool, tool, changed)) }),
+  tools: prompt.tools?.map(tool => marked(tool, tool, changed)),
 })
 
 function withParts(item: Item, changed: Changed): Item {
@@ -156,5 +156,5 @@ function marked<T extends Tool | Item | Part>(value: T, known: T, changed: Chang
   if (!changed.has(known)) return value
   const cache = changed.get(known)
   const { cache: _, ...rest } = value as T & { readonly cache?: CachePoint }
-  return remember({ ...rest, ...(cache && { cache }) } as T, originalOf(known))
+  return remember({ ...rest, cache } as T, originalOf(known))
 }

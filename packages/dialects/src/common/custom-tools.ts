@@ -83,7 +83,7 @@ function withFunctions(request: InferenceRequest, name: string): SentAsFunctions
   const prompt: Prompt = {
     ...request.prompt,
     input: input.map(item => (isCall(item) ? asFunctionCall(item) : item)),
-    ...(request.prompt.tools && { tools: tools.map(tool => (isTool(tool) ? asFunction(tool) : tool)) }),
+    tools: request.prompt.tools && tools.map(tool => (isTool(tool) ? asFunction(tool) : tool)),
   }
   const customTools = tools.filter(isTool)
   return {
@@ -98,7 +98,7 @@ type CustomTool = FunctionTool & Required<Pick<FunctionTool, 'custom'>>
 function asFunction({ custom, description = '', ...tool }: CustomTool): FunctionTool {
   const rule = custom.grammar && `The field \`input\` has to follow this ${custom.grammar.syntax} grammar:\n${custom.grammar.definition}`
   const described = [description, rule].filter(Boolean).join('\n\n')
-  return { ...tool, ...(described !== '' && { description: described }), parameters: inputSchema }
+  return { ...tool, description: described || undefined, parameters: inputSchema }
 }
 
 const asFunctionCall = ({ custom, ...call }: FunctionCallItem): FunctionCallItem => ({

@@ -56,17 +56,15 @@ export interface Renamed {
 
 /** The prompt with tool names that the provider accepts, everywhere in it. */
 export function withPlainNames(prompt: Prompt, renaming: ToolRenames): Renamed {
-  const { tools = [], input, tool_choice } = prompt
+  const { tools, input, tool_choice } = prompt
   const { sent: nameOf, changed } = fittedToolNames(prompt, renaming.maxLength)
   if (changed.size === 0) return { prompt }
   return {
     prompt: {
       ...prompt,
       input: input.map((item): Item => (item.type === 'function_call' ? renamed(item, nameOf(item.name), renaming) : item)),
-      ...(prompt.tools && {
-        tools: tools.map((tool): Tool => (tool.type === 'function' ? renamed(tool, nameOf(tool.name), renaming) : tool)),
-      }),
-      ...(tool_choice !== undefined && { tool_choice: chosen(tool_choice, nameOf) }),
+      tools: tools?.map((tool): Tool => (tool.type === 'function' ? renamed(tool, nameOf(tool.name), renaming) : tool)),
+      tool_choice: tool_choice && chosen(tool_choice, nameOf),
     },
     toolNames: changed,
   }

@@ -15,7 +15,7 @@ import {
 import type { FunctionCallItem, FunctionCallOutputItem, Item, MessageItem, Part, ReasoningItem } from '../protocol/item.ts'
 import { remember } from '../protocol/original.ts'
 import type { JsonObject } from '../protocol/wire.ts'
-import { isPartType, readCachePoint, readPart, withoutInventedCitations } from './decode-parts.ts'
+import { cachePointOf, isPartType, readPart, withoutInventedCitations } from './decode-parts.ts'
 import { dialect } from './wire.ts'
 
 // Decodes messages into items. A message may contain blocks of all kinds: adjacent parts become one message item, in the same order.
@@ -97,15 +97,15 @@ const readCall = (body: JsonObject, path: string): FunctionCallItem => ({
   call_id: required({ body, path }, 'id', nonEmptyText),
   name: required({ body, path }, 'name', nonEmptyText),
   arguments: JSON.stringify(optional({ body, path }, 'input', objectValue) ?? {}),
-  ...readCachePoint(body, path),
+  cache: cachePointOf(body, path),
 })
 
 const readToolResult = (body: JsonObject, path: string): FunctionCallOutputItem => ({
   type: 'function_call_output',
   call_id: required({ body, path }, 'tool_use_id', nonEmptyText),
   output: optional({ body, path }, 'content', readOutput) ?? '',
-  ...(optional({ body, path }, 'is_error', booleanValue) && { is_error: true }),
-  ...readCachePoint(body, path),
+  is_error: optional({ body, path }, 'is_error', booleanValue) || undefined,
+  cache: cachePointOf(body, path),
 })
 
 const readOutput: Read<string | readonly Part[]> = (value, path) => {
@@ -116,7 +116,7 @@ const readOutput: Read<string | readonly Part[]> = (value, path) => {
 const readThinking = (body: JsonObject, path: string): ReasoningItem => {
   const thinking = optional({ body, path }, 'thinking', anyText)
   const signature = optional({ body, path }, 'signature', anyText)
-  return { type: 'reasoning', summary: thinking ? [thinking] : [], ...(signature && { encrypted_content: signature }) }
+  return { type: 'reasoning', summary: thinking ? [thinking] : [], encrypted_content: signature || undefined }
 }
 
 const readRedactedThinking = (body: JsonObject, path: string): ReasoningItem => ({

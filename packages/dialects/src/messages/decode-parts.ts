@@ -21,13 +21,9 @@ import { dialect } from './wire.ts'
 
 export const readPart: Read<Part> = (value, path) => {
   const body = objectValue(value, path)
-  const reader = partReaders.get(required({ body, path }, 'type', anyText))
-  return remember<Part>(reader?.(body, path) ?? nativePart(body), { dialect, body, path })
-}
-
-function nativePart(body: JsonObject): Part {
-  const text = textOfBlock(body)
-  return { type: 'native', dialect, body, ...(text !== undefined && { text }) }
+  const type = required({ body, path }, 'type', anyText)
+  const part = partReaders.get(type)?.(body, path) ?? { type: 'native', dialect, body, text: textBlocks.get(type)?.(body) }
+  return remember<Part>(part, { dialect, body, path })
 }
 
 type TextOfBlock = (block: JsonObject) => string | undefined
@@ -44,9 +40,6 @@ const textBlocks: ReadonlyMap<string, TextOfBlock> = new Map<string, TextOfBlock
   ],
 ])
 
-/** The text of such a block; undefined if it holds something else, such as an image. */
-const textOfBlock = (block: JsonObject): string | undefined => textBlocks.get(stringOf(block.type))?.(block)
-
 /** Undefined if one of the texts is. */
 const joined = (texts: readonly (string | undefined)[]): string | undefined =>
   texts.includes(undefined) ? undefined : texts.filter(text => text !== '').join('\n\n')
@@ -59,10 +52,9 @@ function contentText(content: Json | undefined): string | undefined {
 }
 
 /** Reads `cache_control`: everything up to and including this block may be cached. */
-export function readCachePoint(body: JsonObject, path: string): { readonly cache?: CachePoint } {
+export function cachePointOf(body: JsonObject, path: string): CachePoint | undefined {
   const control = optional({ body, path }, 'cache_control', objectValue)
-  if (!control) return {}
-  return { cache: optionalFields({ body: control, path: `${path}.cache_control` }, { ttl: literalOf('5m', '1h') }) }
+  return control && optionalFields({ body: control, path: `${path}.cache_control` }, { ttl: literalOf('5m', '1h') })
 }
 
 type PartReader = (body: JsonObject, path: string) => Part | undefined
@@ -70,13 +62,13 @@ type PartReader = (body: JsonObject, path: string) => Part | undefined
 const readTextPart: PartReader = (body, path) => ({
   type: 'text',
   text: required({ body, path }, 'text', anyText),
-  ...readCachePoint(body, path),
+  cache: cachePointOf(body, path),
 })
 
 const readImage: PartReader = (body, path) => {
   const url = readSource(body, path, imageSources)
-  const cache = readCachePoint(body, path)
-  return url === undefined ? undefined : { type: 'image', url, ...cache }
+  const cache = cachePointOf(body, path)
+  return url === undefined ? undefined : { type: 'image', url, cache }
 }
 
 const readDocument: PartReader = (body, path) => {
@@ -84,9 +76,9 @@ const readDocument: PartReader = (body, path) => {
   const filename = optional({ body, path }, 'title', anyText)
   const context = optional({ body, path }, 'context', anyText)
   const citable = isObject(body.citations) && body.citations.enabled === true
-  const cache = readCachePoint(body, path)
+  const cache = cachePointOf(body, path)
   if (url === undefined) return undefined
-  return { type: 'file', url, ...(filename && { filename }), ...(citable && { citable }), ...(context && { context }), ...cache }
+  return { type: 'file', url, filename: filename || undefined, citable: citable || undefined, context: context || undefined, cache }
 }
 
 const partReaders: ReadonlyMap<string, PartReader> = new Map([

@@ -24,7 +24,7 @@ export interface FunctionTool {
 }
 
 /** The input format of a custom tool. */
-export interface CustomInput {
+interface CustomInput {
   /** Default: any text. */
   readonly grammar?: { readonly syntax: string; readonly definition: string }
 }

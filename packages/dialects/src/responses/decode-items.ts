@@ -77,11 +77,11 @@ const readMessage = (body: JsonObject, path: string): MessageItem => {
   const status = optional({ body, path }, 'status', anyText)
   return {
     type: 'message',
-    ...(id && { id }),
+    id: id || undefined,
     role,
     content,
-    ...((phase === 'commentary' || phase === 'final_answer') && { phase }),
-    ...((status === 'in_progress' || status === 'completed' || status === 'incomplete') && { status }),
+    phase: phase === 'commentary' || phase === 'final_answer' ? phase : undefined,
+    status: status === 'in_progress' || status === 'completed' || status === 'incomplete' ? status : undefined,
   }
 }
 
@@ -90,10 +90,10 @@ const readCall = (body: JsonObject, path: string, argumentsField: 'arguments' | 
   const namespace = optional({ body, path }, 'namespace', anyText)
   return {
     type: 'function_call',
-    ...(id && { id }),
+    id: id || undefined,
     call_id: required({ body, path }, 'call_id', nonEmptyText),
     name: required({ body, path }, 'name', nonEmptyText),
-    ...(namespace && { namespace }),
+    namespace: namespace || undefined,
     arguments: required({ body, path }, argumentsField, anyText),
   }
 }
@@ -116,10 +116,10 @@ const readReasoning = (body: JsonObject, path: string): ReasoningItem => {
   const encrypted_content = optional({ body, path }, 'encrypted_content', anyText)
   return {
     type: 'reasoning',
-    ...(id && { id }),
+    id: id || undefined,
     summary: entryTexts(summary),
-    ...(content && content.length > 0 && { content: entryTexts(content) }),
-    ...(encrypted_content && { encrypted_content }),
+    content: content?.length ? entryTexts(content) : undefined,
+    encrypted_content: encrypted_content || undefined,
   }
 }
 
@@ -137,7 +137,7 @@ const readAddedTools = (body: JsonObject, path: string): Native => ({ type: 'nat
 /** The tools that a search found. One that the client ran also answers the model's call. */
 function readFoundTools(body: JsonObject, path: string): Native {
   const call_id = body.execution === 'server' ? undefined : optional({ body, path }, 'call_id', anyText)
-  return { ...readAddedTools(body, path), ...(call_id && { answers: call_id }) }
+  return { ...readAddedTools(body, path), answers: call_id || undefined }
 }
 
 const itemReaders: ReadonlyMap<string, (body: JsonObject, path: string) => Item> = new Map<

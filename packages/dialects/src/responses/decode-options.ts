@@ -34,8 +34,8 @@ export const decodeTool: Read<Tool> = (value, path) => {
   const tool: FunctionTool = {
     type: 'function',
     name: required({ body, path }, 'name', nonEmptyText),
-    ...(body.strict === null && { strict: null }),
-    ...optionalFields({ body, path }, { description: anyText, parameters: objectValue, strict: booleanValue }),
+    ...optionalFields({ body, path }, { description: anyText, parameters: objectValue }),
+    strict: body.strict === null ? null : optional({ body, path }, 'strict', booleanValue),
   }
   return remember(tool, { dialect, body })
 }
@@ -102,5 +102,5 @@ export const decodeReasoningOptions: Read<NonNullable<Prompt['reasoning']>> = (v
   const effort = optional({ body, path }, 'effort', efforts)
   const old = optional({ body, path }, 'generate_summary', summaries)
   const summary = optional({ body, path }, 'summary', summaries) ?? old
-  return remember({ ...(effort && { effort: effort === 'off' ? 'none' : effort }), ...(summary && { summary }) }, { dialect, body })
+  return remember({ effort: effort === 'off' ? 'none' : effort, summary }, { dialect, body })
 }

@@ -32,17 +32,22 @@ export const decodePart: Read<Part> = (value, path) => {
 
 const decodeText = (body: JsonObject, path: string): Part => {
   const annotations = objects(body.annotations)
-  return { type: 'text', text: required({ body, path }, 'text', anyText), ...(annotations.length > 0 && { annotations }), ...cacheOf(body) }
+  return {
+    type: 'text',
+    text: required({ body, path }, 'text', anyText),
+    annotations: annotations.length > 0 ? annotations : undefined,
+    cache: cacheOf(body),
+  }
 }
 
 /** Reads a cache breakpoint, which is set on the last cached part. */
-const cacheOf = ({ prompt_cache_breakpoint: mark }: JsonObject): { readonly cache?: CachePoint } =>
-  isObject(mark) || mark === true ? { cache: {} } : {}
+const cacheOf = ({ prompt_cache_breakpoint: mark }: JsonObject): CachePoint | undefined =>
+  isObject(mark) || mark === true ? {} : undefined
 
 const decodeImage = (body: JsonObject, path: string): Part => {
   const url = optional({ body, path }, 'image_url', nonEmptyText)
   const detail = optionalFields({ body, path }, { detail: anyText })
-  if (url !== undefined) return { type: 'image', url, ...detail, ...cacheOf(body) }
+  if (url !== undefined) return { type: 'image', url, ...detail, cache: cacheOf(body) }
   return typeof body.file_id === 'string' ? { type: 'native', dialect, body } : missing(`${path}.image_url`)
 }
 
@@ -52,7 +57,7 @@ const decodeFile = (body: JsonObject, path: string): Part => {
   const data = optional({ body, path }, 'file_data', nonEmptyText)
   const filename = optional({ body, path }, 'filename', anyText)
   const url = address ?? (data === undefined ? undefined : asDataUrl(data, filename))
-  if (url !== undefined) return { type: 'file', url, ...(filename !== undefined && { filename }), ...cacheOf(body) }
+  if (url !== undefined) return { type: 'file', url, filename, cache: cacheOf(body) }
   return typeof body.file_id === 'string' ? { type: 'native', dialect, body } : missing(`${path}.file_data`)
 }
 
@@ -65,7 +70,12 @@ const asDataUrl = (data: string, filename = ''): string => {
 const decodeAudio = (body: JsonObject, path: string): Part => {
   const audio = required({ body, path }, 'input_audio', objectValue)
   const place = { body: audio, path: `${path}.input_audio` }
-  return { type: 'audio', data: required(place, 'data', nonEmptyText), format: required(place, 'format', nonEmptyText), ...cacheOf(body) }
+  return {
+    type: 'audio',
+    data: required(place, 'data', nonEmptyText),
+    format: required(place, 'format', nonEmptyText),
+    cache: cacheOf(body),
+  }
 }
 
 const decoders: ReadonlyMap<string, (body: JsonObject, path: string) => Part> = new Map([

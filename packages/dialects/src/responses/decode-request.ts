@@ -34,7 +34,7 @@ export function decodeRequest(body: JsonObject): InferenceRequest {
     prompt: decodePrompt(body),
     routing,
     delivery: optional({ body, path: '' }, 'stream', booleanValue) ? 'stream' : 'whole',
-    ...(metadata && { metadata }),
+    metadata,
   }
   return remember(request, { dialect, body })
 }

@@ -168,11 +168,11 @@ export const isExpressible = (annotation: JsonObject): boolean =>
   (originalOf(annotation)?.dialect ?? dialect) === dialect || outputFidelity[outputFeatureOf(stringOf(annotation.type))] !== 'dropped'
 
 function encodeMedia(part: ImagePart | FilePart | AudioPart): JsonObject {
-  if (part.type === 'image') return { type: 'input_image', image_url: part.url, ...(part.detail !== undefined && { detail: part.detail }) }
+  if (part.type === 'image') return { type: 'input_image', image_url: part.url, detail: part.detail }
   if (part.type === 'audio') return { type: 'input_audio', input_audio: { data: part.data, format: part.format } }
   const { url, filename } = part
   if (url.startsWith('data:')) return { type: 'input_file', file_data: url, filename: documentName(part) }
-  return { type: 'input_file', file_url: url, ...(filename !== undefined && { filename }) }
+  return { type: 'input_file', file_url: url, filename }
 }
 
 /** Encodes an item of a request; undefined if it belongs to another dialect. */
@@ -183,16 +183,16 @@ export function encodeInputItem(item: Item): JsonObject | undefined {
   if (item.type === 'message') {
     const { id, role, content, phase, status } = item
     const parts = content.flatMap(part => encodeInputPart(part, role))
-    return { type: 'message', ...(id !== undefined && { id }), role, content: parts, ...(phase && { phase }), ...(status && { status }) }
+    return { type: 'message', id, role, content: parts, phase, status }
   }
   if (item.type === 'function_call') {
     const { id, call_id, name, namespace, status } = item
-    const named = { ...(id !== undefined && { id }), call_id, ...(namespace !== undefined && { namespace }), name }
+    const named = { id, call_id, namespace, name }
     if (item.custom) return { type: 'custom_tool_call', ...named, input: item.arguments }
     const written = item.arguments === '' ? '{}' : item.arguments
-    return { type: 'function_call', ...named, arguments: written, ...(status && { status }) }
+    return { type: 'function_call', ...named, arguments: written, status }
   }
-  if (item.type === 'reasoning') return { ...(item.id !== undefined && { id: item.id }), ...encodeReasoning(item) }
+  if (item.type === 'reasoning') return { id: item.id, ...encodeReasoning(item) }
   return { type: 'function_call_output', call_id: item.call_id, output: encodeOutput(item.output) }
 }
 
@@ -205,14 +205,17 @@ function encodeInputPart(part: Part, role: Role): readonly JsonObject[] {
   const known = originalBody(part)
   if (known) return [known]
   if (part.type === 'refusal') return [{ type: 'refusal', refusal: part.refusal }]
-  if (part.type !== 'text') return [{ ...encodeMedia(part), ...breakpoint(part) }]
+  if (part.type !== 'text') return [{ ...encodeMedia(part), prompt_cache_breakpoint: breakpoint(part) }]
   const { text, annotations = [] } = part
-  return [role === 'assistant' ? { type: 'output_text', text, annotations } : { type: 'input_text', text, ...breakpoint(part) }]
+  return [
+    role === 'assistant'
+      ? { type: 'output_text', text, annotations }
+      : { type: 'input_text', text, prompt_cache_breakpoint: breakpoint(part) },
+  ]
 }
 
 /** Everything up to and including the part may be cached. */
-const breakpoint = ({ cache }: { readonly cache?: CachePoint }): JsonObject =>
-  cache ? { prompt_cache_breakpoint: { mode: 'explicit' } } : {}
+const breakpoint = ({ cache }: { readonly cache?: CachePoint }): JsonObject | undefined => cache && { mode: 'explicit' }
 
 /** Whether a cache point is sent: it is on a part that can carry one, or came in this dialect. */
 export const carriesBreakpoint = (decoded: object): boolean =>
