@@ -1,14 +1,12 @@
 import type { AuditRow, StoredRecord, UsageRow } from '@signalbox/storage'
 
-// The columns of a table, once for all dialects: the type that statements see, their names, and how rows of a store are written and read.
+// The columns of a table, once for all dialects: their names, and how rows of a store are written and read.
 
 /** How a column holds a field. `flag`: 0 or 1. `json`: JSON text. `optional`: null where the field is absent. */
 type ColumnKind = 'text' | 'integer' | 'flag' | 'json' | 'optional text' | 'optional integer' | 'optional json'
 
-type ColumnKinds = Readonly<Record<string, ColumnKind>>
-
 /** The fields of a record. */
-export const recordFields = {
+const recordFields = {
   kind: 'text',
   id: 'text',
   workspaceId: 'text',
@@ -22,7 +20,7 @@ export const recordFields = {
 } as const satisfies Record<keyof StoredRecord, ColumnKind>
 
 /** The fields of an audit row. */
-export const auditFields = {
+const auditFields = {
   id: 'text',
   workspaceId: 'text',
   place: 'integer',
@@ -40,7 +38,7 @@ export const auditFields = {
 } as const satisfies Record<keyof AuditRow, ColumnKind>
 
 /** The fields of a usage row, in the order of the parameters of `append_usage`. */
-export const usageFields = {
+const usageFields = {
   id: 'text',
   workspaceId: 'text',
   keyId: 'text',
@@ -76,27 +74,11 @@ const countedFields = [
   ...(['cacheWriteTokens', 'reasoningTokens', 'cost', 'byokCost', 'result', 'attempts', 'durationMs', 'firstContentMs', 'tags'] as const),
 ] as const satisfies readonly (keyof UsageRow)[]
 
-type SnakeCase<Name extends string> = Name extends `${infer First}${infer Rest}`
-  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
-  : ''
-
-/** `group` is a word of SQL. */
-type ColumnName<Field> = Field extends 'group' ? 'grp' : SnakeCase<Field & string>
-
-type ColumnValue<Kind> = Kind extends `optional ${infer Some}`
-  ? ColumnValue<Some> | null
-  : Kind extends 'integer' | 'flag'
-    ? number
-    : string
-
-/** The columns of a table by name, with the types of their values. */
-export type ColumnsOf<Kinds extends ColumnKinds> = { readonly [Field in keyof Kinds as ColumnName<Field>]: ColumnValue<Kinds[Field]> }
-
 /** How rows of one table are written and read. */
-export interface ColumnCodec<Name extends string, StoreRow> {
+export interface ColumnCodec<StoreRow> {
   /** The columns, in the order of the table of fields. */
-  readonly columns: readonly { readonly name: Name; readonly field: keyof StoreRow & string; readonly type: ColumnType }[]
-  readonly names: readonly Name[]
+  readonly columns: readonly { readonly name: string; readonly field: keyof StoreRow & string; readonly type: ColumnType }[]
+  readonly names: readonly string[]
   /** The values of a row, in the order of the columns. */
   valuesOf(row: StoreRow): readonly (string | number | null)[]
   /** A row of the store. `toInteger` reads numbers where a driver returns them as text. */
@@ -105,15 +87,16 @@ export interface ColumnCodec<Name extends string, StoreRow> {
 
 type ColumnType = 'text' | 'integer' | 'flag' | 'json'
 
-function columnCodec<Kinds extends ColumnKinds, StoreRow>(
-  kinds: Kinds,
+function columnCodec<StoreRow>(
+  kinds: Readonly<Record<string, ColumnKind>>,
   fields: readonly string[] = Object.keys(kinds),
-): ColumnCodec<keyof ColumnsOf<Kinds> & string, StoreRow> {
+): ColumnCodec<StoreRow> {
   const columns = Object.entries(kinds)
     .filter(([field]) => fields.includes(field))
     .map(([field, kind]) => ({
       field: field as keyof StoreRow & string,
-      name: (field === 'group' ? 'grp' : field.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)) as keyof ColumnsOf<Kinds> & string,
+      // `group` is a word of SQL.
+      name: field === 'group' ? 'grp' : field.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`),
       type: kind.replace('optional ', '') as ColumnType,
     }))
   return {
@@ -140,7 +123,7 @@ function columnCodec<Kinds extends ColumnKinds, StoreRow>(
   }
 }
 
-export const recordColumns = columnCodec<typeof recordFields, StoredRecord>(recordFields)
-export const auditColumns = columnCodec<typeof auditFields, AuditRow>(auditFields)
-export const usageColumns = columnCodec<typeof usageFields, UsageRow>(usageFields)
-export const countedColumns = columnCodec<typeof usageFields, Pick<UsageRow, (typeof countedFields)[number]>>(usageFields, countedFields)
+export const recordColumns = columnCodec<StoredRecord>(recordFields)
+export const auditColumns = columnCodec<AuditRow>(auditFields)
+export const usageColumns = columnCodec<UsageRow>(usageFields)
+export const countedColumns = columnCodec<Pick<UsageRow, (typeof countedFields)[number]>>(usageFields, countedFields)

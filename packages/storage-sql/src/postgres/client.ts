@@ -8,7 +8,7 @@ export interface SqlStatement {
   readonly text: string
   readonly values: readonly unknown[]
   /** The name under which the connection prepares it. Absent: not prepared. */
-  readonly name?: string
+  readonly name?: string | undefined
 }
 
 /** The PostgreSQL connection that the store needs: each `run` is one statement and one transaction. */
@@ -36,7 +36,7 @@ export interface PostgresPoolClient {
   query(config: {
     readonly text: string
     readonly values?: unknown[]
-    readonly name?: string
+    readonly name?: string | undefined
   }): Promise<{ readonly rows: readonly SqlRow[] }>
   release(destroy?: boolean | Error): void
   on?(event: 'error', listener: (error: Error) => void): unknown
@@ -95,7 +95,7 @@ export function poolClient(
       const connection = await lend(signal)
       let isBroken = true
       try {
-        const pending = connection.query({ text, values: values as unknown[], ...(name !== undefined && { name }) })
+        const pending = connection.query({ text, values: values as unknown[], name })
         const { rows } = await within(pending, timeoutMs, signal)
         isBroken = false
         return rows

@@ -127,8 +127,7 @@ export function openPostgres(client: PostgresClient, options: PostgresConnection
   }
   const statementOf = (name: string, types: readonly string[]): Omit<SqlStatement, 'values'> => {
     const text = callSql(schema, name, types)
-    const prepared = nameOf(text)
-    return { text, ...(prepared !== undefined && { name: prepared }) }
+    return { text, name: nameOf(text) }
   }
 
   return {
@@ -149,7 +148,7 @@ export function openPostgres(client: PostgresClient, options: PostgresConnection
           return toAnswers(rows[0]?.answer, calls)
         },
         toError: error => toPostgresError(verb, error, secrets),
-        ...(keyOf && { keyOf }),
+        keyOf,
       })
       queues.push(batches as unknown as Batches<unknown, unknown>)
       return call => (closing ? Promise.reject(storageClosedError()) : batches.add(call))

@@ -2,7 +2,7 @@ import type { Balance, CreditEntry, LedgerStore } from '@signalbox/storage'
 import { faultOfCredit, faultOfExtension, faultOfHold, faultOfSettlement, faultOfSums } from '@signalbox/storage/faults'
 import type { HoldExtension, HoldRefusal, HoldRenewal, HoldRequest, Settlement } from '@signalbox/storage/ledger'
 import type { PostgresConnection } from './connection.ts'
-import { readPostgresAccounts, readPostgresEntries, readPostgresHolds } from './ledger-reads.ts'
+import { ledgerReads } from './ledger-reads.ts'
 import { keptText, numberArray, textArray, toInteger } from './parameters.ts'
 
 const noSums: Balance = { balance: 0, held: 0, credited: 0, spent: 0 }
@@ -26,7 +26,7 @@ export function postgresLedger(connection: PostgresConnection): LedgerStore {
       if (fault) return Promise.reject(fault)
       return extend({ id: extension.id, accounts: extension.accounts.map(each => ({ ...each })) })
     },
-    holds: readPostgresHolds(connection),
+    ...ledgerReads(connection),
     settle(settlement) {
       const fault = faultOfSettlement(settlement)
       return fault ? Promise.reject(fault) : settle({ ...settlement, amounts: { ...settlement.amounts } })
@@ -36,8 +36,6 @@ export function postgresLedger(connection: PostgresConnection): LedgerStore {
       return fault ? Promise.reject(fault) : credit({ ...entry })
     },
     balance,
-    entries: readPostgresEntries(connection),
-    accounts: readPostgresAccounts(connection),
     forget: forgetAccounts(connection),
   }
 }

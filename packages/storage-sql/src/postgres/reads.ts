@@ -1,26 +1,31 @@
-import type { Compilable } from 'kysely'
-import { type FixedStatement, postgresQueries, type Queries } from '../statements/compile.ts'
-import type { SqlRow } from './client.ts'
+import type { SqlRow, SqlStatement } from './client.ts'
 import type { PostgresConnection } from './connection.ts'
 
 /** Runs read statements. */
 export interface PostgresReads {
-  readonly queries: Queries
-  /** Runs a precompiled statement, which is prepared. */
-  fixed<Arguments extends object>(statement: FixedStatement<Arguments>, values: Arguments): Promise<readonly SqlRow[]>
-  /** Compiles and runs a statement that depends on the query. */
-  query(statement: Compilable): Promise<readonly SqlRow[]>
+  /** Runs a statement whose text is the same for all values. It is prepared. */
+  fixed(text: string, values: readonly unknown[]): Promise<readonly SqlRow[]>
+  /** Runs a statement whose text depends on the query. */
+  query(statement: SqlStatement): Promise<readonly SqlRow[]>
 }
 
-/** Creates the readers of a connection. `postgresReads(connection).fixed(reads.find, { kind, workspaceId, id })` */
+/** Creates the readers of a connection. `postgresReads(connection).fixed(find, [kind, workspaceId, id])` */
 export const postgresReads = (connection: PostgresConnection, verb: 'read' | 'report' = 'read'): PostgresReads => ({
-  queries: postgresQueries(connection.schema),
-  fixed({ text, valuesOf }, values) {
-    const name = connection.nameOf(text)
-    return connection.run(verb, { text, values: valuesOf(values), ...(name !== undefined && { name }) })
-  },
-  query(statement) {
-    const { sql, parameters } = statement.compile()
-    return connection.run(verb, { text: sql, values: parameters })
-  },
+  fixed: (text, values) => connection.run(verb, { text, values, name: connection.nameOf(text) }),
+  query: statement => connection.run(verb, statement),
 })
+
+/** The values of a statement, and their placeholders. `const values = new SqlValues(); const text = `WHERE id = ${values.add(id)}`` */
+export class SqlValues {
+  readonly list: unknown[] = []
+
+  /** Adds a value and returns its placeholder. */
+  add(value: unknown): string {
+    this.list.push(value)
+    return `$${this.list.length}`
+  }
+}
+
+/** Conditions as the text after WHERE. Absent ones do not apply. */
+export const allOfConditions = (conditions: readonly (string | false | undefined)[]): string =>
+  conditions.filter(condition => condition !== false && condition !== undefined).join(' AND ')

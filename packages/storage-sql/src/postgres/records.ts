@@ -1,12 +1,11 @@
 import type { Change, Conflict, RecordStore, StoredRecord } from '@signalbox/storage'
 import { faultOfChange, faultOfExpiry, faultOfUse } from '@signalbox/storage/faults'
 import { auditColumns, recordColumns } from '../columns.ts'
-import { recordReads } from '../statements/records.ts'
 import type { SqlRow } from './client.ts'
 import type { PostgresConnection } from './connection.ts'
 import type { Months } from './months.ts'
 import { jsonParameter, numberArray, textArray, toInteger } from './parameters.ts'
-import { postgresReads } from './reads.ts'
+import { allOfConditions, postgresReads, SqlValues } from './reads.ts'
 
 interface Touch {
   readonly kind: string
@@ -16,7 +15,8 @@ interface Touch {
 /** Records in PostgreSQL. `await postgresRecords(connection).findByName('key', sha256(secret))` */
 export function postgresRecords(connection: PostgresConnection, months: Months): RecordStore {
   const reads = postgresReads(connection)
-  const statements = recordReads(reads.queries)
+  const table = `${connection.schema}.records`
+  const columns = recordColumns.names.join(', ')
   const commit = connection.batched(commitVerb)
   const touch = connection.batched(touchVerb)
   const expire = connection.caller('records.expire', 'expire', ['bigint', 'bigint'])
@@ -28,9 +28,28 @@ export function postgresRecords(connection: PostgresConnection, months: Months):
       const text = toChangeText(change)
       return months.open('audit', change.audit ?? [])?.then(() => commit(text)) ?? commit(text)
     },
-    find: async (kind, workspaceId, id) => firstRecord(await reads.fixed(statements.find, { kind, workspaceId, id })),
-    findByName: async (kind, name) => firstRecord(await reads.fixed(statements.findByName, { kind, name })),
-    list: async query => (await reads.query(statements.list(query))).map(toStoredRecord),
+    async find(kind, workspaceId, id) {
+      const text = `SELECT ${columns} FROM ${table} WHERE kind = $1 AND id = $2 AND workspace_id = $3`
+      return firstRecord(await reads.fixed(text, [kind, id, workspaceId]))
+    },
+    findByName: async (kind, name) =>
+      firstRecord(await reads.fixed(`SELECT ${columns} FROM ${table} WHERE kind = $1 AND name = $2`, [kind, name])),
+    /** In the order of creation; nothing comes after an unknown id. */
+    async list({ kind, workspaceId, groups, after, limit }) {
+      if (groups?.length === 0) return []
+      const values = new SqlValues()
+      const ofKind = values.add(kind)
+      const workspace = workspaceId === undefined ? undefined : values.add(workspaceId)
+      const where = allOfConditions([
+        `kind = ${ofKind}`,
+        workspace && `workspace_id = ${workspace}`,
+        groups && `grp IN (${groups.map(group => values.add(group)).join(', ')})`,
+        after !== undefined &&
+          `seq > (SELECT c.seq FROM ${table} c WHERE c.kind = ${ofKind} AND c.id = ${values.add(after)}${workspace ? ` AND c.workspace_id = ${workspace}` : ''})`,
+      ])
+      const text = `SELECT ${columns} FROM ${table} WHERE ${where} ORDER BY seq LIMIT ${values.add(Math.max(0, limit))}`
+      return (await reads.query({ text, values: values.list })).map(toStoredRecord)
+    },
     async touch(kind, uses) {
       for (const use of uses) {
         const fault = faultOfUse(use)

@@ -1,8 +1,6 @@
 import type { RoutingStore } from '@signalbox/storage'
 import { faultOfPause, faultOfReader, faultOfStatistics } from '@signalbox/storage/faults'
 import { maxReaders, mergeStatistics, type OfferStatistics, routingRetentionMs } from '@signalbox/storage/routing'
-import type { StatisticsTable } from '../schema.ts'
-import { routingReads } from '../statements/routing.ts'
 import type { SqlRow } from './client.ts'
 import type { PostgresConnection } from './connection.ts'
 import { numberArray, textArray, toInteger } from './parameters.ts'
@@ -18,7 +16,14 @@ const isLogarithm = (field: string): boolean => field.startsWith('ln')
 /** Routing state in PostgreSQL. `await postgresRouting(connection).news({ writer: 'me' }, at)` */
 export function postgresRouting(connection: PostgresConnection): RoutingStore {
   const reads = postgresReads(connection)
-  const statements = routingReads(reads.queries)
+  const { schema } = connection
+  /** The number of the last change that is kept. */
+  const last = `SELECT (SELECT max(sequence) FROM ${schema}.offer_statistics) AS statistics,
+    (SELECT max(sequence) FROM ${schema}.offer_pauses) AS pauses`
+  const changedStatistics = `SELECT * FROM ${schema}.offer_statistics WHERE sequence > $1 AND writer <> $2 AND at > $3`
+  const changedPauses = `SELECT offer, until FROM ${schema}.offer_pauses WHERE sequence > $1 AND until > $2`
+  const readers = `SELECT offer, tokens, at FROM ${schema}.conversation_readers WHERE key = $1 AND at > $2
+    ORDER BY at DESC, tokens DESC, offer`
   const publishTypes = ['text[]', 'text[]', ...numberFields.map(field => (isLogarithm(field) ? 'double precision[]' : 'bigint[]'))]
   const publish = connection.caller('routing.publish', 'publish', publishTypes)
   const pause = connection.caller('routing.pause', 'pause', ['text[]', 'bigint[]'])
@@ -40,12 +45,12 @@ export function postgresRouting(connection: PostgresConnection): RoutingStore {
     },
     async news({ writer, after }, given) {
       // Read before the rows: what is committed in between is returned again, so nothing is missed.
-      const [[last], at] = await Promise.all([reads.fixed(statements.last, {}), now(given)])
-      const sequence = Math.max(toInteger(last?.statistics ?? 0), toInteger(last?.pauses ?? 0))
+      const [[newest], at] = await Promise.all([reads.fixed(last, []), now(given)])
+      const sequence = Math.max(toInteger(newest?.statistics ?? 0), toInteger(newest?.pauses ?? 0))
       const known = knownSequence(after, sequence)
       const [statistics, pauses] = await Promise.all([
-        reads.fixed(statements.statistics, { writer, after: known, oldest: at - routingRetentionMs.statistics }),
-        reads.fixed(statements.pauses, { after: known, at }),
+        reads.fixed(changedStatistics, [known, writer, at - routingRetentionMs.statistics]),
+        reads.fixed(changedPauses, [known, at]),
       ])
       return {
         cursor: `${sequence}`,
@@ -61,7 +66,7 @@ export function postgresRouting(connection: PostgresConnection): RoutingStore {
     },
     async readers(key, given) {
       const at = await now(given)
-      const rows = await reads.fixed(statements.readers, { key, oldest: at - routingRetentionMs.readers })
+      const rows = await reads.fixed(readers, [key, at - routingRetentionMs.readers])
       return rows.map(({ offer, tokens, at }) => ({ offer: String(offer), tokens: toInteger(tokens), at: toInteger(at) }))
     },
   }
@@ -82,10 +87,9 @@ function knownSequence(cursor: string | undefined, last: number): number {
 }
 
 function toStatistics(row: SqlRow): OfferStatistics {
-  const { writer, offer, ln_waits, ln_waits_squared, ln_speeds } = row as unknown as StatisticsTable
   return {
-    writer,
-    offer,
+    writer: String(row.writer),
+    offer: String(row.offer),
     epoch: toInteger(row.epoch),
     version: toInteger(row.version),
     at: toInteger(row.at),
@@ -94,9 +98,9 @@ function toStatistics(row: SqlRow): OfferStatistics {
     finished: toInteger(row.finished),
     broken: toInteger(row.broken),
     waits: toInteger(row.waits),
-    lnWaits: Number(ln_waits),
-    lnWaitsSquared: Number(ln_waits_squared),
+    lnWaits: Number(row.ln_waits),
+    lnWaitsSquared: Number(row.ln_waits_squared),
     speeds: toInteger(row.speeds),
-    lnSpeeds: Number(ln_speeds),
+    lnSpeeds: Number(row.ln_speeds),
   }
 }

@@ -1,12 +1,12 @@
 import type { UsageQuery } from '@signalbox/storage'
 import { intervalMs, startOf } from '@signalbox/storage/usage-totals'
-import { usageReads } from '../statements/usage.ts'
 import { dimensions } from '../stored-totals.ts'
 import type { PostgresConnection } from './connection.ts'
 import { toInteger } from './parameters.ts'
-import { type PostgresReads, postgresReads } from './reads.ts'
+import { type PostgresReads, postgresReads, SqlValues } from './reads.ts'
 import { type NumberedRow, toNumberedRow } from './usage-columns.ts'
 import { type PostgresRollup, postgresRollup } from './usage-rollup.ts'
+import { usageReads } from './usage-statements.ts'
 
 // A month of a busy workspace has a million rows, so rows are read in pages, and with a filter only from hours with matching rows.
 
@@ -27,7 +27,7 @@ const PAGE_ROWS = 2_048
 /** Creates the reader of a schema. `await createUsageReader(connection).each(query, row => totals.addRow(row))` */
 export function createUsageReader(connection: PostgresConnection): UsageReader {
   const reads = postgresReads(connection, 'report')
-  const statements = usageReads(reads.queries)
+  const statements = usageReads(connection.schema)
   return {
     reads,
     statements,
@@ -35,7 +35,9 @@ export function createUsageReader(connection: PostgresConnection): UsageReader {
     async hoursOf(query) {
       const { workspaceId, from, to } = query
       // Read before the stored totals, so that a row counted between the two reads is seen twice instead of never.
-      const young = (await reads.query(statements.unrolled(query))).map(({ at }) => startOf(toInteger(at), intervalMs.hour))
+      const values = new SqlValues()
+      const unrolled = await reads.query({ text: statements.unrolled(query, values), values: values.list })
+      const young = unrolled.map(({ at }) => startOf(toInteger(at), intervalMs.hour))
       const old = await Promise.all(
         dimensions.flatMap(({ name: dimension, wantedBy }) => {
           const value = wantedBy(query)

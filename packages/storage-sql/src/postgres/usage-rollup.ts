@@ -1,10 +1,10 @@
 import type { StoredTotal } from '@signalbox/storage/usage-totals'
-import type { usageReads } from '../statements/usage.ts'
 import { cellsOf } from '../stored-totals.ts'
 import type { PostgresConnection } from './connection.ts'
 import { numberArray, textArray, toInteger } from './parameters.ts'
 import type { PostgresReads } from './reads.ts'
 import { toNumberedRow } from './usage-columns.ts'
+import type { usageReads } from './usage-statements.ts'
 
 // A mark records up to which row the stored totals count. Several processes may count at
 // the same time: the one that moves the mark from where it was when it read wins, and the others read again.
@@ -51,9 +51,9 @@ export function postgresRollup(connection: PostgresConnection, { reads, statemen
 
   /** Counts the next rows up to the horizon; false if there are none. */
   const rollUp = async (upTo: number): Promise<boolean> => {
-    const [found] = await reads.fixed(statements.mark, {})
+    const [found] = await reads.fixed(statements.mark, [])
     const mark = toInteger(found?.seq ?? 0)
-    const rows = (await reads.fixed(statements.unrolledUpTo, { mark, horizon: upTo, limit: ROLL_ROWS })).map(toNumberedRow)
+    const rows = (await reads.fixed(statements.unrolledUpTo, [mark, upTo, ROLL_ROWS])).map(toNumberedRow)
     const last = rows.at(-1)
     if (!last) return false
     const cells = cellsOf(rows)

@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import type { UsageQuery, UsageStore } from '@signalbox/storage'
 import { createTotalsBuilder, intervalMs, type StoredTotal, type TotalsBuilder } from '@signalbox/storage/usage-totals'
-import type { CompiledQuery } from 'kysely'
-import type { StoredTotalsQuery } from '../statements/usage.ts'
 import { hoursAround, intersectRanges, spansIn, storedTotalsFor, type TimeRange, wholeHoursIn } from '../stored-totals.ts'
 import type { PostgresConnection } from './connection.ts'
 import { toInteger } from './parameters.ts'
+import { SqlValues } from './reads.ts'
 import { toNumberedRow } from './usage-columns.ts'
 import type { UsageReader } from './usage-reader.ts'
+import type { StoredTotalsQuery } from './usage-statements.ts'
 
 const { hour: HOUR } = intervalMs
 /** Hours or days whose stored totals are read in one statement. */
@@ -35,11 +35,10 @@ export function postgresTotals(connection: PostgresConnection, reader: UsageRead
 
   /** Both in one statement, to see the same state, because another process may update the stored totals at any time. */
   const addStored = async (totals: TotalsBuilder, query: UsageQuery, of: StoredTotalsQuery): Promise<void> => {
-    const cells = statements.stored(of).compile()
-    const rows = statements.unrolled(query).compile()
-    const text = `SELECT start, value, total, NULL::json AS counted FROM (${cells.sql}) c
-      UNION ALL SELECT 0, '', '', row_to_json(r) FROM (${shiftParameters(rows, cells.parameters.length)}) r`
-    for (const row of await connection.run('report', { text, values: [...cells.parameters, ...rows.parameters] })) {
+    const values = new SqlValues()
+    const text = `SELECT start, value, total, NULL::json AS counted FROM (${statements.stored(of, values)}) c
+      UNION ALL SELECT 0, '', '', row_to_json(r) FROM (${statements.unrolled(query, values)}) r`
+    for (const row of await connection.run('report', { text, values: values.list })) {
       if (row.counted === null) totals.addTotal(toInteger(row.start), String(row.value), JSON.parse(String(row.total)) as StoredTotal)
       else totals.addRow(toNumberedRow(row.counted as Record<string, unknown>))
     }
@@ -68,6 +67,3 @@ export function postgresTotals(connection: PostgresConnection, reader: UsageRead
     return totals.totals()
   }
 }
-
-/** The text of a query whose parameters follow those of another. */
-const shiftParameters = ({ sql }: CompiledQuery, by: number): string => sql.replaceAll(/\$(\d+)/g, (_, number) => `$${Number(number) + by}`)

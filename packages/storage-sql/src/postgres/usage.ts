@@ -44,7 +44,7 @@ export function postgresUsage(connection: PostgresConnection, { months, reader }
       await appended
     },
     async find(workspaceId, id) {
-      const [row] = await reads.fixed(statements.find, { workspaceId, id })
+      const [row] = await reads.fixed(statements.find, [id, workspaceId])
       return row && fromUsageColumns(row)
     },
     totals: postgresTotals(connection, reader),
@@ -69,7 +69,7 @@ function postgresUsageList({ reads, statements, rollup, hoursOf }: UsageReader):
     (await reads.query(statements.page(query, place))).map(fromUsageColumns)
 
   return async ({ limit, after, ...query }) => {
-    const [found] = after === undefined ? [] : await reads.fixed(statements.placeOf, { workspaceId: query.workspaceId, id: after })
+    const [found] = after === undefined ? [] : await reads.fixed(statements.placeOf, [after, query.workspaceId])
     if (limit <= 0 || (after !== undefined && !found)) return []
     const last = found ? toInteger(found.at) : Number.MAX_SAFE_INTEGER
     const seq = toInteger(found?.seq ?? 0)

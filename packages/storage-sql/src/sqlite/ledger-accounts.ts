@@ -1,6 +1,6 @@
 import type { LedgerStore } from '@signalbox/storage'
 import type { AccountQuery } from '@signalbox/storage/ledger'
-import { afterPrefix } from '../statements/ledger.ts'
+import { afterPrefix } from '../after-prefix.ts'
 import type { Connection } from './connection.ts'
 import * as sql from './ledger-sql.ts'
 import { inParts, query, type Rows, statement, type Verb } from './verb.ts'

@@ -53,6 +53,7 @@ const justified: Readonly<Record<string, readonly string[]>> = {
     'api/src/index.ts dialects[name]',
     'node-http/src/request.ts message.headers[name]',
     'node-http/src/transport/exchange.ts headers[name]',
+    'storage-sql/src/columns.ts found[name]',
   ],
   'the name is one that the object itself lists, or that a Map of ours knows': [
     'dialects/src/common/field-readers.ts map[key]',
