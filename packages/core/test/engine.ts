@@ -17,7 +17,7 @@ import { createUsageDrains } from '../src/metering/usage-drains.ts'
 import { createUsageNotices } from '../src/metering/usage-notices.ts'
 import { createLeases } from '../src/request/admission/leases.ts'
 import { createGatewayDecisionLog } from '../src/request/attempts/gateway-decision-log.ts'
-import type { RequestPorts } from '../src/request/run-request.ts'
+import type { Engine } from '../src/request/engine.ts'
 import type { RunningRequest } from '../src/request/running-requests.ts'
 import { strategies } from '../src/routing/strategies.ts'
 import { createCandidateTracker } from '../src/routing/tracked-offers.ts'
@@ -27,7 +27,7 @@ import { webTransport } from '../src/runtime/web.ts'
 // The engine of a gateway with its router in reach: what it was told of each call, and what it believes is under way.
 
 export interface Watched {
-  readonly engine: RequestPorts
+  readonly engine: Engine
   readonly storage: Storage
   readonly caller: Caller
   /** Everyone who was ever chosen among. */

@@ -1,13 +1,13 @@
 import type { Authenticator } from '@signalbox/core/access'
 import type { SettlementQueue } from '@signalbox/core/metering'
-import type { HoldCollector, RequestPorts, RoutingSync } from '@signalbox/core/request'
+import type { Engine, HoldCollector, RoutingSync } from '@signalbox/core/request'
 import { endForShutdown } from '@signalbox/core/request'
 import { sleep, waitAtMost } from '@signalbox/core/runtime'
 import type { LazyByok } from '@signalbox/workspaces'
 
 /** The parts of a gateway that have work to finish when it closes. */
 export interface ClosingParts {
-  readonly ports: RequestPorts
+  readonly ports: Engine
   readonly collector: HoldCollector
   readonly settlements: SettlementQueue
   readonly byok: LazyByok
@@ -41,7 +41,7 @@ export async function closeGateway(parts: ClosingParts, graceMs: number): Promis
 const lookMs = 20
 
 /** Waits until no request is running or the time has passed, by the clock or by the waits: the clock of Workers may stand still. */
-async function untilEmpty({ running, clock }: RequestPorts, milliseconds: number): Promise<void> {
+async function untilEmpty({ running, clock }: Engine, milliseconds: number): Promise<void> {
   const until = clock.monotonic() + milliseconds
   for (let waited = 0; running.size > 0 && waited < milliseconds && clock.monotonic() < until; waited += lookMs) await sleep(clock, lookMs)
 }

@@ -1,6 +1,6 @@
 import { createAuthenticator, createKeyRefusals, createVault, createWorkspacePolicies, recordsOf } from '@signalbox/core/access'
 import { createOutputPaces, createUsageDrains, createUsageNotices, SettlementQueue } from '@signalbox/core/metering'
-import type { RequestPorts, RunningRequest } from '@signalbox/core/request'
+import type { Engine, RunningRequest } from '@signalbox/core/request'
 import {
   createGatewayDecisionLog,
   createHoldCollector,
@@ -99,7 +99,7 @@ export function createParts({ options, storage, clock, ids, logger, limits, tran
 
   // Requests.
   const settlements = new SettlementQueue({ storage, clock, logger })
-  const engine: RequestPorts = {
+  const engine: Engine = {
     ...{ storage, clock, logger, limits, transport, hooks, running, pending },
     ...{ policies, refusals, ring, planning, router, sharing, decisionLog, settlements },
     timeouts: { ...defaultTimeouts, ...options.timeouts },

@@ -6,13 +6,13 @@ import type { Plan } from '../routing/plan.ts'
 import type { ClaimMemory } from '../runtime/ports.ts'
 import { type Step, wait } from '../runtime/steps.ts'
 import type { Limits, Timeouts } from '../upstream/limits.ts'
+import type { AdmissionWatch } from './admission-watch.ts'
 import { type CacheKeyInput, cacheKeyOf } from './attempts/cache-key.ts'
 import { hedges } from './attempts/hedging.ts'
 import { checkContent } from './check-content.ts'
 import { applyPolicy, type PolicyPorts } from './policy/apply-policy.ts'
 import { MoneyBounds } from './policy/money-bounds.ts'
 import { type Carried, openCarried, pinned } from './reasoning-state/open-state.ts'
-import type { AdmissionWatch } from './request-lifetime.ts'
 
 /** A request that can be admitted: its workspace's policy is applied, its reasoning state is open, and its candidates are known. */
 export interface PreparedRequest {

@@ -8,7 +8,8 @@ import type { WorkspaceBody } from '../../src/access/kinds.ts'
 import type { TypedRecord } from '../../src/access/records.ts'
 import type { WorkspacePolicy } from '../../src/access/workspace-policy.ts'
 import { SettlementQueue } from '../../src/metering/settlement-queue.ts'
-import { type RequestPorts, runRequest } from '../../src/request/run-request.ts'
+import type { Engine } from '../../src/request/engine.ts'
+import { runRequest } from '../../src/request/run-request.ts'
 import type { BudgetBody } from '../../src/resources/budget.ts'
 import { watchedEngine } from '../engine.ts'
 
@@ -25,14 +26,14 @@ export interface FixtureOptions {
   readonly budgets?: readonly TypedRecord<'budget'>[]
   /** Of the workspace's own, by provider. */
   readonly own?: Readonly<Record<string, readonly Credential[]>>
-  readonly engine?: Partial<RequestPorts>
+  readonly engine?: Partial<Engine>
   readonly caller?: Partial<Caller>
   readonly acts?: Readonly<Record<string, Act>>
 }
 
 export interface Fixture {
   readonly caller: Caller
-  readonly engine: RequestPorts
+  readonly engine: Engine
   readonly clock: FakeClock
   readonly providers: Readonly<Record<'first' | 'second', ScriptedProvider>>
   /** Asks for at most ten tokens. */
@@ -97,7 +98,7 @@ export function createFixture({
     budgets,
     credentials: new Map(Object.entries(own)),
   }
-  const engine: RequestPorts = {
+  const engine: Engine = {
     ...watched.engine,
     planning: { ...watched.engine.planning, strategy: 'order' },
     policies: { of: async () => terms },

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { budget, costOfAnswer, createFixture, ownOf } from '../../../test/money/fixture.ts'
 import { byokAccount, creditAccount } from '../../access/accounts.ts'
 import { planRequest } from '../dry-run/planned-request.ts'
-import type { RequestPorts } from '../run-request.ts'
+import type { Engine } from '../engine.ts'
 
 const credit = creditAccount('workspace')
 const own = { first: [ownOf('first')] }
@@ -73,7 +73,7 @@ describe('the order of credentials', () => {
 describe('a refused credential', () => {
   test('is reported to the hook, and a platform credential is used if fallbacks are allowed', async () => {
     const refusals: unknown[] = []
-    const onCredentialRefused: RequestPorts['onCredentialRefused'] = (workspaceId, { id }) => void refusals.push([workspaceId, id])
+    const onCredentialRefused: Engine['onCredentialRefused'] = (workspaceId, { id }) => void refusals.push([workspaceId, id])
     const { ask, credit: pay } = createFixture({ own, engine: { onCredentialRefused }, acts: { first: refused } })
     await pay(1_000_000)
     expect((await ask()).routing).toMatchObject({ provider: 'second', cost: { usd: costOfAnswer / 1e6 } })

@@ -8,14 +8,17 @@ import {
   type RouterOffer,
   type TrackedOffer,
 } from '@signalbox/router'
+import { promised } from '@signalbox/storage/awaitable'
 import { type Act, acts, fakeClock, scriptedProvider } from '@signalbox/testing'
 import { expect, test } from 'vitest'
 import type { Candidate, Excluded, Plan } from '../../routing/plan.ts'
 import { createCandidateTracker } from '../../routing/tracked-offers.ts'
 import { createCancellation } from '../../runtime/cancellation.ts'
+import { runSteps } from '../../runtime/steps.ts'
 import { webTransport } from '../../runtime/web.ts'
 import type { CommittedAttempt, SelectedOffer } from '../../upstream/attempt.ts'
 import type { Carried } from '../reasoning-state/open-state.ts'
+import type { RequestRun } from '../run.ts'
 import { AttemptLoop } from './attempt-loop.ts'
 import type { Selection } from './select-offers.ts'
 
@@ -98,29 +101,32 @@ async function run(
   if (!first) throw new Error('A script has a provider.')
   const plan: Plan = { candidates: [first, ...others], excluded: options.excluded ?? [], strategy: 'order', ruling: 'order' }
   const hooks = { onFailure: (_: unknown, failure: Failure) => void failures.push(failure) }
+  const limits = { attempts: budget }
+  const deadlineAt = clock.monotonic() + (options.deadlineMs ?? 60_000)
   const loop = new AttemptLoop(
     {
-      engine: { router, clock, hooks, logger, transport: webTransport(), timeouts: { idleMs: 1_000 } },
+      engine: { router, clock, hooks, logger, limits, transport: webTransport(), timeouts: { idleMs: 1_000 } },
       facts: { requestId: 'r', workspaceId: 'w', keyId: 'k', model: 'm' },
       options: {},
       request: routed(request),
       plan,
-      bounds: { capped: each => each },
+      bounds: { capped: (each: InferenceRequest) => each },
       carried,
       cancellation,
-      deadlineAt: clock.monotonic() + (options.deadlineMs ?? 60_000),
+      deadlineAt,
+      leftMs: () => deadlineAt - clock.monotonic(),
       ceilingMs: 1_000,
-      maxCalls: budget,
       isCeilingChosen: false,
       startedAt: clock.monotonic(),
       maxHedgeCost: 0,
       policy: { credentials: new Map() },
-      attempts: { count: 0, discarded: [] },
+      attempts: 0,
+      discarded: [],
       lastSent: undefined,
-    },
+    } as unknown as RequestRun,
     inOrder(router, candidates, { ...options, maxAttempts: allow_fallbacks ? budget : 1 }),
   )
-  const outcome = loop.commit().catch((error: Error) => error)
+  const outcome = promised(() => runSteps(loop.commit())).catch((error: Error) => error)
   await clock.advance(10_000)
   return { outcome: await outcome, tried, withoutState, failures, trace: router.trace() }
 }

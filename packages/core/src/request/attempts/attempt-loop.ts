@@ -3,11 +3,12 @@ import type { Candidate } from '../../routing/plan.ts'
 import { callHook } from '../../runtime/call-hook.ts'
 import type { Cancellation } from '../../runtime/cancellation.ts'
 import type { Clock } from '../../runtime/ports.ts'
+import { runSteps, type Step, wait } from '../../runtime/steps.ts'
 import { Attempt, type CommittedAttempt, type SelectedOffer } from '../../upstream/attempt.ts'
 import { allFailed } from '../../upstream/error-message.ts'
 import { failurePolicies, mostInformative } from '../../upstream/failure-policy.ts'
 import { logFailure } from '../../upstream/log-failure.ts'
-import type { AttemptContext } from './attempt-context.ts'
+import type { RequestRun } from '../run.ts'
 import { type ByokFailure, byokWarnings } from './byok-warnings.ts'
 import { type AbortScope, abortScope, affordsBeside, type RacedCall, race } from './hedging.ts'
 import type { Selection } from './select-offers.ts'
@@ -18,7 +19,7 @@ const retryMs = 250
 
 /** The attempts of one request: calls one candidate after another until one commits. */
 export class AttemptLoop {
-  readonly #run: AttemptContext
+  readonly #run: RequestRun
   readonly #selection: Pick<Selection, 'next'>
   readonly #failures: Failure[] = []
   /** Failures of candidates that were skipped because they are rate limited. */
@@ -35,25 +36,25 @@ export class AttemptLoop {
   /** If set, no further candidate is called. Running calls may still succeed, since providers validate requests differently. */
   #stopped: Failure | undefined
 
-  constructor(run: AttemptContext, selection: Pick<Selection, 'next'>) {
+  constructor(run: RequestRun, selection: Pick<Selection, 'next'>) {
     this.#run = run
     this.#selection = selection
-    this.#callsLeft = run.maxCalls
+    this.#callsLeft = run.engine.limits.attempts
   }
 
-  /** Resolves to the attempt that commits. Rejects with the GatewayError that ends the request if none does. Called once. */
-  async commit(): Promise<CommittedAttempt> {
+  /** The attempt that commits. Throws the GatewayError that ends the request if none does. Called once. */
+  *commit(): Step<CommittedAttempt> {
     const { engine, plan, cancellation, deadlineAt, startedAt, facts } = this.#run
     const { clock, hooks, logger } = engine
     for (let selected = this.#nextOffer(); selected; selected = this.#nextOffer()) {
       const waitMs = this.#waitBefore(selected)
       if (waitMs === undefined) continue
       if (waitMs > 0) {
-        await pause(clock, waitMs, cancellation)
+        yield* wait(pause(clock, waitMs, cancellation))
         if (this.#isOver()) continue
       }
       const { hedgeAfterMs } = selected.choice
-      const attempt = await (hedgeAfterMs === undefined ? this.#call(selected) : this.#callAndHedge(selected, hedgeAfterMs))
+      const attempt = yield* hedgeAfterMs === undefined ? this.#call(selected) : wait(this.#callAndHedge(selected, hedgeAfterMs))
       if (!attempt) continue
       const { provider } = attempt.candidate
       if (hooks.onFirstContent)
@@ -68,12 +69,8 @@ export class AttemptLoop {
     throw allFailed(this.#failures.length > 0 ? this.#failures : this.#rateLimited, { deadlineOver, excluded: plan.excluded })
   }
 
-  #leftMs(): number {
-    return this.#run.deadlineAt - this.#run.engine.clock.monotonic()
-  }
-
   #isOver(): boolean {
-    return this.#callsLeft <= 0 || this.#leftMs() <= 0 || this.#stopped !== undefined || this.#run.cancellation.reason !== undefined
+    return this.#callsLeft <= 0 || this.#run.leftMs() <= 0 || this.#stopped !== undefined || this.#run.cancellation.reason !== undefined
   }
 
   /** The next candidate to call. Undefined if no candidate, call or time is left. */
@@ -93,7 +90,7 @@ export class AttemptLoop {
   #waitBefore({ candidate, contender: { state }, choice: { waitMs, estimate } }: SelectedOffer): number | undefined {
     const { rateLimitedMs } = estimate
     const isRateLimited = rateLimitedMs > waitMs + 1
-    if (!isRateLimited && (waitMs <= 0 || waitMs < this.#leftMs())) return waitMs
+    if (!isRateLimited && (waitMs <= 0 || waitMs < this.#run.leftMs())) return waitMs
     if (this.#called.includes(candidate)) return undefined
     if (!isRateLimited || state.capacity.probes === 0 || state.capacity.refusals === 0) return 0
     const { id: provider } = candidate.provider
@@ -116,20 +113,20 @@ export class AttemptLoop {
 
   #launch(selected: SelectedOffer): RacedCall<CommittedAttempt> {
     const scope = abortScope(this.#run.cancellation)
-    return { result: this.#call(selected, scope), abort: scope.abort }
+    return { result: Promise.resolve(runSteps(this.#call(selected, scope))), abort: scope.abort }
   }
 
   /** Calls a candidate, and once more without reasoning state if it could not use that. Undefined if the call failed, or was aborted. */
-  async #call(selected: SelectedOffer, scope?: AbortScope): Promise<CommittedAttempt | undefined> {
+  *#call(selected: SelectedOffer, scope?: AbortScope): Step<CommittedAttempt | undefined> {
     const run = this.#run
     const { candidate, choice } = selected
     const ceilingMs = run.request.routing.allow_fallbacks ? Math.min(run.ceilingMs, choice.timeoutMs) : run.ceilingMs
     for (;;) {
       this.#callsLeft -= 1
-      run.attempts.count += 1
+      run.attempts += 1
       const fitted = run.carried?.fit(candidate, this.#stateless.includes(candidate))
       const attempt = new Attempt(run, selected, ceilingMs, scope ?? run.cancellation)
-      const failure = await attempt.send(run.bounds.capped(fitted?.request ?? run.request, candidate), fitted?.warnings)
+      const failure = yield* wait(attempt.send(run.bounds.capped(fitted?.request ?? run.request, candidate), fitted?.warnings))
       if (scope?.isAborted) {
         this.#drop(attempt)
         return undefined
@@ -180,7 +177,7 @@ export class AttemptLoop {
 
   /** Notes that a cancelled attempt may be billed. A candidate is billed once. */
   #noteDiscarded({ candidate, isAccepted }: Attempt): void {
-    const { discarded } = this.#run.attempts
+    const { discarded } = this.#run
     if (isAccepted && !discarded.includes(candidate)) discarded.push(candidate)
   }
 
@@ -193,7 +190,7 @@ export class AttemptLoop {
         code: 'provider_timeout',
         message: `${provider} did not respond in time; another provider was used.`,
       })),
-      ...this.#run.attempts.discarded.map(({ provider }) => ({
+      ...this.#run.discarded.map(({ provider }) => ({
         code: 'hedged',
         message: `Two providers were called at the same time, and ${winner} responded first. ${provider.id} had accepted the request, so its input tokens are billed too.`,
         param: 'gateway.routing.hedge',

@@ -15,9 +15,9 @@ import { Exchange, type ProviderRequest } from '../../upstream/send.ts'
 import { countRequest } from '../admission/admit.ts'
 import type { EarlyAdmission } from '../admission/early-admission.ts'
 import { isOwnRateLimit } from '../admission/limits.ts'
+import { watchAdmission } from '../admission-watch.ts'
+import type { Engine } from '../engine.ts'
 import { type PreparedRequest, prepareRequest } from '../prepare-request.ts'
-import { watchAdmission } from '../request-lifetime.ts'
-import type { RequestPorts } from '../run-request.ts'
 import { rankOffers } from './planned-request.ts'
 
 /** The input tokens of a request. */
@@ -45,7 +45,7 @@ const countingMs = 5_000
  * charge.
  */
 export async function countRequestTokens(
-  ports: RequestPorts,
+  ports: Engine,
   originalRequest: InferenceRequest,
   { caller, signal, admission, claimMemory }: CountTokensOptions,
 ): Promise<TokenCount> {
@@ -60,7 +60,7 @@ export async function countRequestTokens(
 }
 
 /** Admits the count. Its waits end when the client disconnects or the deadline passes. */
-async function admitCount(ports: RequestPorts, originalRequest: InferenceRequest, options: CountTokensOptions): Promise<PreparedRequest> {
+async function admitCount(ports: Engine, originalRequest: InferenceRequest, options: CountTokensOptions): Promise<PreparedRequest> {
   const { signal } = options
   const cancellation = createCancellation()
   const leave = (): void => cancellation.cancel('client_left')
@@ -77,7 +77,7 @@ async function admitCount(ports: RequestPorts, originalRequest: InferenceRequest
 }
 
 function* planCount(
-  ports: RequestPorts,
+  ports: Engine,
   originalRequest: InferenceRequest,
   { caller, admission, claimMemory }: CountTokensOptions,
 ): Step<PreparedRequest> {
@@ -113,11 +113,7 @@ function counterOf(candidate: Candidate): Counter | undefined {
 }
 
 /** The provider's count. Undefined if the call failed, returned no number, or took too long. */
-async function byProvider(
-  ports: RequestPorts,
-  request: InferenceRequest,
-  { signal, ...counter }: CounterCall,
-): Promise<number | undefined> {
+async function byProvider(ports: Engine, request: InferenceRequest, { signal, ...counter }: CounterCall): Promise<number | undefined> {
   const connection = new AbortController()
   const hangUp = (): void => connection.abort()
   if (signal?.aborted) hangUp()
@@ -138,7 +134,7 @@ async function byProvider(
 }
 
 async function callCounter(
-  { transport, clock, media }: RequestPorts,
+  { transport, clock, media }: Engine,
   request: InferenceRequest,
   { candidate, dialect, counting, url, signal, claimMemory }: CounterCall & { readonly signal: AbortSignal },
 ): Promise<number | undefined> {
@@ -155,7 +151,7 @@ async function callCounter(
 }
 
 /** Sends a request and returns its JSON object. Undefined if it failed or is not one. Rejects if provider code throws. */
-const requestJson = (request: ProviderRequest, engine: Pick<RequestPorts, 'transport' | 'clock'>): Promise<JsonObject | undefined> =>
+const requestJson = (request: ProviderRequest, engine: Pick<Engine, 'transport' | 'clock'>): Promise<JsonObject | undefined> =>
   new Promise((resolve, reject) =>
     new Exchange(request, engine, {
       onAccepted: () => {},

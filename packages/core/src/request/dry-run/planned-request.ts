@@ -5,9 +5,9 @@ import { runSteps } from '../../runtime/steps.ts'
 import type { SelectedOffer } from '../../upstream/attempt.ts'
 import { affordsBeside } from '../attempts/hedging.ts'
 import { select } from '../attempts/select-offers.ts'
+import type { Engine } from '../engine.ts'
 import { type PreparedRequest, prepareRequest } from '../prepare-request.ts'
 import type { CallOptions } from '../reply.ts'
-import type { RequestPorts } from '../run-request.ts'
 import { type Fidelity, fidelityOf } from './fidelity.ts'
 
 /** How a request would be routed now, with the reasons. */
@@ -41,7 +41,7 @@ interface PlannedChoice {
 
 /** Routes a request without calling a provider or learning from it. */
 export async function planRequest(
-  ports: RequestPorts,
+  ports: Engine,
   originalRequest: InferenceRequest,
   options: Pick<CallOptions, 'caller' | 'claimMemory'>,
 ): Promise<PlannedRequest> {
@@ -65,7 +65,7 @@ export async function planRequest(
 }
 
 /** All candidates, best first, by the current estimates. */
-export function rankOffers(ports: RequestPorts, prepared: PreparedRequest): readonly [SelectedOffer, ...SelectedOffer[]] {
+export function rankOffers(ports: Engine, prepared: PreparedRequest): readonly [SelectedOffer, ...SelectedOffer[]] {
   const { timeouts, limits } = ports
   const { timeout_ms, deadline_ms } = prepared.request.routing
   return select(ports, {

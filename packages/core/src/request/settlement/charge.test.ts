@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { WorkspacePolicy } from '../../access/workspace-policy.ts'
-import { runSteps } from '../../runtime/steps.ts'
+import type { OutputPaces } from '../../metering/hidden-tokens.ts'
 import type { CommittedAttempt } from '../../upstream/attempt.ts'
 import type { Bill, BillContext } from './bill.ts'
-import { type ChargeContext, learnPace, payableBill } from './charge.ts'
+import { learnPace, payableBill } from './charge.ts'
 import type { Allowance } from './running-cost.ts'
 
 const owing = {
@@ -34,7 +34,7 @@ function paid(owed: Bill, { held, free }: Played) {
       return amount > available ? { account, available } : undefined
     },
   }
-  return { bill: runSteps(payableBill(owed, owing, allowance)) as Bill, requested }
+  return { bill: payableBill(owed, owing, allowance) as Bill, requested }
 }
 
 test('a bill within the hold is paid without an extension', () => {
@@ -55,13 +55,13 @@ test('while others spend at the same time each refusal requests less, and a seco
 
 test('an account that cannot refuse pays all of it', () => {
   const nothing: Allowance = { amountOf: () => undefined, least: () => Number.POSITIVE_INFINITY, extend: () => undefined }
-  expect(runSteps(payableBill(bill(100), owing, nothing))).toEqual(bill(100))
+  expect(payableBill(bill(100), owing, nothing)).toEqual(bill(100))
 })
 
 test('a shortfall is taken from the cost first, then from the provider’s charge', () => {
   const whole = { ...owing, policy: { budgets: [] } as unknown as WorkspacePolicy }
   const stuck: Allowance = { amountOf: () => 0, least: () => 0, extend: () => ({ account, available: 0 }) }
-  expect(runSteps(payableBill(bill(100, 40), whole, stuck))).toEqual(bill(0, 40))
+  expect(payableBill(bill(100, 40), whole, stuck)).toEqual(bill(0, 40))
 })
 
 test('the payment never exceeds held and free balance, is never less than the hold, and has no shortfall if the balance suffices', () => {
@@ -77,7 +77,7 @@ test('the payment never exceeds held and free balance, is never less than the ho
 
 test('the output rate of an offer is learned from responses with stated usage that were sent, and read without pauses', () => {
   const learned: unknown[] = []
-  const paces = { of: () => undefined, learn: (...given: readonly unknown[]) => void learned.push(given) } as ChargeContext['paces']
+  const paces = { of: () => undefined, learn: (...given: readonly unknown[]) => void learned.push(given) } as OutputPaces
   const committedBy = (pausedShare: number) =>
     ({ sentAt: 100, selected: { contender: { offer: { id: 'o' } } }, pausedShare: () => pausedShare }) as unknown as CommittedAttempt
   const committed = committedBy(0.05)

@@ -1,6 +1,8 @@
 import { isUnpricedFlex, paidFieldsOf, requestPrice, type StatedUsage, unpricedExtras } from '@signalbox/dialects/common'
 import type { HostedCalls, InferenceRequest, Price, Quirks, Usage, Warning } from '@signalbox/dialects/protocol'
 import { quirksFor, ratesAt } from '@signalbox/dialects/protocol'
+import type { Awaitable } from '@signalbox/storage'
+import { andThen } from '@signalbox/storage/awaitable'
 import { billUsage } from '../../metering/bill-usage.ts'
 import { clampUsage, type UsageBounds } from '../../metering/clamp-usage.ts'
 import { estimateOutput, type OutputPaces, thinkingOf } from '../../metering/hidden-tokens.ts'
@@ -9,28 +11,14 @@ import type { MeteredAnswer } from '../../metering/meter.ts'
 import { type Microdollars, unpricedTools } from '../../metering/money.ts'
 import { acceptsOutputCap } from '../../metering/output-cap.ts'
 import { likelyInput, maxClaimAt } from '../../metering/prompt-size.ts'
-import type { UsageNotices } from '../../metering/usage-notices.ts'
 import type { Candidate } from '../../routing/plan.ts'
-import type { CallFacts, Logger } from '../../runtime/ports.ts'
-import { type Step, wait } from '../../runtime/steps.ts'
 import type { CommittedAttempt } from '../../upstream/attempt.ts'
-import type { Attempts } from '../attempts/attempt-context.ts'
-import type { MoneyBounds } from '../policy/money-bounds.ts'
+import type { RequestRun } from '../run.ts'
 import { type AccountAmounts, addToBill, amountsOf, type Bill, type BillContext, noBill } from './bill.ts'
 import type { Allowance } from './running-cost.ts'
 
 // Bills a response by the provider's usage, clamped to plausible values; otherwise by the received output plus estimated hidden tokens.
 // The bill never exceeds what can be reserved for it.
-
-export interface ChargeContext {
-  readonly facts: CallFacts
-  readonly request: InferenceRequest
-  readonly bounds: MoneyBounds
-  readonly inputTokens: number
-  readonly paces: OutputPaces
-  readonly usageNotices: UsageNotices
-  readonly logger: Logger
-}
 
 export interface Charge {
   readonly usage: Usage
@@ -40,15 +28,16 @@ export interface Charge {
 }
 
 /** The usage and cost of a response. */
-export function chargeFor(charging: ChargeContext, committed: CommittedAttempt, seen: MeteredAnswer): Charge {
-  const { facts, request, inputTokens, usageNotices, logger } = charging
+export function chargeFor(run: RequestRun, committed: CommittedAttempt, seen: MeteredAnswer): Charge {
+  const { facts, request, inputTokens, engine } = run
+  const { usageNotices, logger } = engine
   const { provider, offer } = committed.candidate
   const { statedTier } = committed
   const stated: StatedUsage = statedTier === undefined ? (seen.usage ?? {}) : { service_tier: statedTier, ...seen.usage }
   const price = requestPrice(committed.candidate, request, stated)
   if (!seen.usage) {
-    const read = knownInput(charging, committed.candidate, seen)
-    const output = outputSoFar(seen, { counted: seen.usageSoFar && read, estimated: unseenOutput(charging, committed, seen) })
+    const read = knownInput(run, committed.candidate, seen)
+    const output = outputSoFar(seen, { counted: seen.usageSoFar && read, estimated: unseenOutput(run, committed, seen) })
     return {
       ...billUsage({ ...seen, hostedCalls: possibleCalls(request, committed.candidate, seen.hostedCalls) }, price, {
         input: read ? 0 : likelyInput(request.prompt),
@@ -59,16 +48,15 @@ export function chargeFor(charging: ChargeContext, committed: CommittedAttempt, 
     }
   }
   const { reasoningCharacters } = seen
-  const { usage, isClamped } = clampUsage(
-    seen.usage,
-    usageBoundsOf(charging, committed.candidate, { claimed: seen.usage, reasoningCharacters }),
-  )
+  const { usage, isClamped } = clampUsage(seen.usage, usageBoundsOf(run, committed.candidate, { claimed: seen.usage, reasoningCharacters }))
   const { cost } = billUsage(usage === seen.usage ? seen : { ...seen, usage }, price, { input: inputTokens })
   const unpriced = price ? unpricedWarnings(committed.candidate, price, { usage, stated, others: seen.usage.other_calls }) : noWarnings
   const inBody = fieldWarnings(committed.candidate, request)
   const warnings = inBody.length === 0 ? unpriced : [...unpriced, ...inBody]
   const place = { requestId: facts.requestId, provider: provider.id, model: offer.model }
-  if (seen.usage.unread) logUnread(charging, place, seen.usage.unread)
+  const unread = seen.usage.unread && usageNotices.newFields(provider.id, seen.usage.unread)
+  if (unread && unread.length > 0)
+    logger.warn({ ...place, fields: unread }, 'The usage of a response has counts that are not billed, because their meaning is unknown.')
   if (!isClamped) return { usage, cost, warnings }
   usageNotices.addClamped(`${provider.id}/${offer.model}`)
   logger.warn(
@@ -76,13 +64,6 @@ export function chargeFor(charging: ChargeContext, committed: CommittedAttempt, 
     'The provider reported more usage than the request can have used.',
   )
   return { usage, cost, warnings: [clampedWarning, ...warnings] }
-}
-
-/** Logs the fields of a provider's usage that no reader knows, each once. */
-function logUnread({ usageNotices, logger }: ChargeContext, place: { readonly provider: string }, unread: readonly string[]): void {
-  const fields = usageNotices.newFields(place.provider, unread)
-  if (fields.length > 0)
-    logger.warn({ ...place, fields }, 'The usage of a response has counts that are not billed, because their meaning is unknown.')
 }
 
 /** Warnings of fields that make the provider run a tool whose calls its responses do not count. */
@@ -111,10 +92,8 @@ function unpricedWarnings(candidate: Candidate, price: Price, { usage, stated, o
   ]
 }
 
-type BoundsContext = Pick<ChargeContext, 'request' | 'bounds' | 'inputTokens'>
-
 function usageBoundsOf(
-  { request, bounds, inputTokens }: BoundsContext,
+  { request, bounds, inputTokens }: RequestRun,
   candidate: Candidate,
   { claimed, reasoningCharacters }: { readonly claimed: Usage | undefined; readonly reasoningCharacters: number },
 ): UsageBounds {
@@ -142,15 +121,13 @@ export const possibleCalls = ({ prompt }: InferenceRequest, candidate: Candidate
 
 /** The provider's latest counts, clamped, for the input of a response without final usage. Undefined if it reported none. */
 export function knownInput(
-  context: BoundsContext,
+  run: RequestRun,
   candidate: Candidate,
   seen: Pick<MeteredAnswer, 'usageSoFar' | 'startUsage' | 'reasoningCharacters'>,
 ): Usage | undefined {
   const known = seen.usageSoFar ?? seen.startUsage
   const { reasoningCharacters } = seen
-  return known?.input_tokens
-    ? clampUsage(known, usageBoundsOf(context, candidate, { claimed: known, reasoningCharacters })).usage
-    : undefined
+  return known?.input_tokens ? clampUsage(known, usageBoundsOf(run, candidate, { claimed: known, reasoningCharacters })).usage : undefined
 }
 
 const noTools: readonly string[] = []
@@ -198,7 +175,7 @@ function outputSoFar({ tokens = 0 }: MeteredAnswer, { counted, estimated }: Unfi
  * Estimated output tokens, with reasoning and images, of a response that stopped without usage, because its client disconnected or the
  * gateway cut it at the output cap. Undefined for all others: their text is counted.
  */
-function unseenOutput({ request, bounds, paces }: ChargeContext, committed: CommittedAttempt, seen: MeteredAnswer): number | undefined {
+function unseenOutput({ request, bounds, engine }: RequestRun, committed: CommittedAttempt, seen: MeteredAnswer): number | undefined {
   const { selected, sentAt, candidate } = committed
   const { leftAt, cutAt, pausedMs = 0, firstContentAt, laterReasoningMs = 0, hasNative, hasReasoning } = seen
   const stoppedAt = leftAt ?? cutAt
@@ -209,7 +186,7 @@ function unseenOutput({ request, bounds, paces }: ChargeContext, committed: Comm
       : thinkingOf({ ...candidate, quirks: quirksFor(candidate.provider, candidate.offer) }, request.prompt)
   const { firstTextAt = stoppedAt - pausedMs } = seen
   const reasoningMs = firstTextAt - sentAt + laterReasoningMs
-  const pace = paces.of(selected.contender.offer.id)
+  const pace = engine.paces.of(selected.contender.offer.id)
   const estimated = Math.min(estimateOutput({ tokens: 0, ...seen, reasoningMs, thinking, pace }), bounds.maxOutput(candidate))
   // A response that was cut had exceeded its cap, and what was delivered of it is billed.
   return leftAt === undefined ? Math.max(estimated, Math.ceil(seen.tokens ?? 0)) : estimated
@@ -220,7 +197,7 @@ const maxPausedShare = 0.05
 
 /** Records the output speed of the offer from a completed response. */
 export function learnPace(
-  { paces }: Pick<ChargeContext, 'paces'>,
+  { paces }: { readonly paces: OutputPaces },
   committed: CommittedAttempt,
   { usage, endedAt }: { readonly usage: Usage; readonly endedAt: number },
 ): void {
@@ -230,10 +207,7 @@ export function learnPace(
 }
 
 /** The bill for candidates whose response was discarded: a provider that has accepted a request may bill it anyway. */
-export const unreadBill = (
-  { attempts: { discarded }, request }: { readonly attempts: Pick<Attempts, 'discarded'>; readonly request: InferenceRequest },
-  input: number,
-): Bill =>
+export const unreadBill = ({ discarded, request }: RequestRun, input: number): Bill =>
   discarded.reduce((bill, payee) => addToBill(bill, payee, billUsage(noText, requestPrice(payee, request), { input }).cost), noBill)
 
 export const noText = { characters: 0 }
@@ -252,22 +226,29 @@ export function reservedAmounts(bill: Bill, owing: BillContext, allowance: Allow
  * balance becomes negative and no enforced budget is exceeded, whatever usage a provider reports, and no available credit is left
  * unused by a bill that is too high.
  */
-export function* payableBill(bill: Bill, owing: BillContext, allowance: Allowance): Step<Bill> {
+export function payableBill(bill: Bill, owing: BillContext, allowance: Allowance): Awaitable<Bill> {
   const accounts = Object.entries(amountsOf(bill, owing))
   const excesses = new Map(accounts.map(([account, amount]) => [account, amount - reservedOn(account, allowance)]))
   const most = Math.max(...excesses.values())
-  let unpaid = 0
-  // Each account may refuse once. A further refusal means that other requests are spending concurrently.
-  for (let tries = 0; unpaid < most; tries++) {
-    const refusal = yield* wait(allowance.extend(account => Math.max(0, (excesses.get(account) ?? 0) - unpaid)))
-    if (!refusal) break
-    const missing = (excesses.get(refusal.account) ?? most) - Math.max(0, refusal.available)
-    unpaid = tries > accounts.length ? most : Math.min(most, Math.max(unpaid + 1, missing))
+  const payAllBut = (unpaid: number): Bill => {
+    if (unpaid === 0) return bill
+    const { cost, byokCost } = bill
+    const cut = Math.min(cost, unpaid)
+    return { ...bill, cost: cost - cut, byokCost: Math.max(0, byokCost - (unpaid - cut)) }
   }
-  if (unpaid === 0) return bill
-  const { cost, byokCost } = bill
-  const cut = Math.min(cost, unpaid)
-  return { ...bill, cost: cost - cut, byokCost: Math.max(0, byokCost - (unpaid - cut)) }
+  // Each account may refuse once. A further refusal means that other requests are spending concurrently.
+  const reserveAllBut = (unpaid: number, tries: number): Awaitable<Bill> => {
+    if (unpaid >= most) return payAllBut(unpaid)
+    return andThen(
+      allowance.extend(account => Math.max(0, (excesses.get(account) ?? 0) - unpaid)),
+      refusal => {
+        if (!refusal) return payAllBut(unpaid)
+        const missing = (excesses.get(refusal.account) ?? most) - Math.max(0, refusal.available)
+        return reserveAllBut(tries > accounts.length ? most : Math.min(most, Math.max(unpaid + 1, missing)), tries + 1)
+      },
+    )
+  }
+  return reserveAllBut(0, 0)
 }
 
 const usageEstimated: Warning = {

@@ -1,76 +1,24 @@
 import { requestPrice } from '@signalbox/dialects/common'
 import { isGatewayError } from '@signalbox/dialects/errors'
-import type { InferenceRequest, Usage, Warning } from '@signalbox/dialects/protocol'
-import type { Awaitable, LedgerStore, Storage, UsageResult, UsageRow } from '@signalbox/storage'
-import { allOf, isPromise, recover } from '@signalbox/storage/awaitable'
+import type { Usage } from '@signalbox/dialects/protocol'
+import type { Awaitable, UsageResult, UsageRow } from '@signalbox/storage'
+import { allOf, andThen, recover } from '@signalbox/storage/awaitable'
 import { budgetsOf } from '../../access/accounts.ts'
 import { budgetAccountAt } from '../../access/budget-facts.ts'
-import { reloadsCredit, type WorkspacePolicy } from '../../access/workspace-policy.ts'
+import { reloadsCredit } from '../../access/workspace-policy.ts'
 import { billUsage, resultOf, zeroBill } from '../../metering/bill-usage.ts'
-import type { OutputPaces } from '../../metering/hidden-tokens.ts'
 import type { MeteredAnswer } from '../../metering/meter.ts'
 import { likelyInput } from '../../metering/prompt-size.ts'
-import type { SettlementQueue } from '../../metering/settlement-queue.ts'
-import type { UsageNotices } from '../../metering/usage-notices.ts'
-import type { Plan } from '../../routing/plan.ts'
 import { callHook } from '../../runtime/call-hook.ts'
-import type { CallFacts, Clock, Hooks, Logger } from '../../runtime/ports.ts'
-import { type Step, wait } from '../../runtime/steps.ts'
 import { withinStorageWait } from '../../runtime/timers.ts'
 import type { CommittedAttempt } from '../../upstream/attempt.ts'
-import type { Ticket } from '../admission/admit.ts'
-import type { Tokens } from '../admission/limits.ts'
-import type { Attempts } from '../attempts/attempt-context.ts'
-import type { Selection } from '../attempts/select-offers.ts'
-import type { MoneyBounds } from '../policy/money-bounds.ts'
-import type { CallOptions } from '../reply.ts'
 import type { MetadataFacts } from '../response-metadata.ts'
-import { type AccountAmounts, addToBill, amountsOf, type Bill, type BillContext, noBill } from './bill.ts'
+import type { RequestRun } from '../run.ts'
+import { type AccountAmounts, addToBill, amountsOf, type Bill, noBill } from './bill.ts'
 import { chargeFor, learnPace, noText, payableBill, reservedAmounts, unreadBill } from './charge.ts'
 import { evidenceText, keepsFullEvidence } from './evidence.ts'
-import type { JournaledInput } from './journaled-progress.ts'
-import type { Retention } from './retention.ts'
-import type { Allowance } from './running-cost.ts'
 
 // All money is settled here: each admitted request is settled exactly once.
-
-export interface SettlementPorts {
-  readonly storage: Storage
-  readonly settlements: SettlementQueue
-  readonly retention: Retention
-  readonly paces: OutputPaces
-  readonly usageNotices: UsageNotices
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly hooks: Hooks
-  /** The share of recorded requests whose usage rows keep full routing evidence. */
-  readonly storedShare: number
-  /** Called after a charge to a workspace with auto reload. */
-  readonly onSpent?: ((workspaceId: string) => void) | undefined
-  /** Work after settlements, such as hooks and credit reloads. A closing gateway waits for it. */
-  readonly pending: Set<Promise<void>>
-}
-
-export interface SettlementContext {
-  readonly facts: CallFacts
-  readonly policy: WorkspacePolicy
-  readonly request: InferenceRequest
-  readonly plan: Plan
-  readonly ticket: Ticket
-  readonly bounds: MoneyBounds
-  readonly allowance: Allowance
-  readonly inputTokens: number
-  /** Unix milliseconds. */
-  readonly at: number
-  /** Monotonic milliseconds. */
-  readonly startedAt: number
-  readonly attempts: Attempts
-  readonly waitUntil?: CallOptions['waitUntil'] | undefined
-  /** The routing decisions. Undefined if routing had not started. */
-  readonly selection?: Pick<Selection, 'trace'> | undefined
-  /** Undefined if no journal has been written since the provider was called. */
-  journaled?: JournaledInput | undefined
-}
 
 /** The fields of a usage row that depend on the outcome. The others are known from the start. */
 type RowOutcome = Pick<UsageRow, 'model' | 'provider' | 'credential' | 'result' | 'warnings'> & {
@@ -90,59 +38,57 @@ export type Settled = Pick<MetadataFacts, 'cost' | 'byokCost' | 'outputMs' | 'en
   readonly undelivered?: { readonly error: unknown }
 }
 
-interface Completion {
-  readonly committed: CommittedAttempt
-  readonly seen: MeteredAnswer
-  readonly isLeft: boolean
-  /** The error code of the gateway, if it could not go on with the response. */
-  readonly failure?: string | undefined
-  /** Delivers a whole response. If it throws, the request is settled as an error, without a charge. */
-  readonly deliver?: ((settled: Settled) => void) | undefined
-}
-
-/** Settles a request that received a response, and bills what was metered. */
-export function* settleAnswered(
-  ports: SettlementPorts,
-  context: SettlementContext,
-  { committed, seen, isLeft, failure, deliver }: Completion,
-): Step<Settled> {
-  const { clock, paces, usageNotices, logger } = ports
-  const { facts, bounds, inputTokens, request, startedAt, allowance } = context
+/** Settles a request that received a response, and bills what was metered. `deliver` hands on a whole response: if it throws, nothing is charged. */
+export function settleAnswered(
+  run: RequestRun,
+  committed: CommittedAttempt,
+  seen: MeteredAnswer,
+  deliver: ((settled: Settled) => void) | undefined,
+): Awaitable<Settled> {
+  const { engine, request, startedAt, discarded, cancellation } = run
   const { candidate } = committed
-  const now = clock.monotonic()
-  const { usage, cost, warnings } = chargeFor({ facts, request, bounds, inputTokens, paces, usageNotices, logger }, committed, seen)
+  const { failure } = cancellation
+  const isLeft = cancellation.reason === 'client_left'
+  const now = engine.clock.monotonic()
+  const { usage, cost, warnings } = chargeFor(run, committed, seen)
   committed.reportEnd(seen.usage ? { outcome: seen.outcome, usage } : seen)
-  if (seen.outcome?.status === 'completed') learnPace(ports, committed, { usage, endedAt: now })
+  if (seen.outcome?.status === 'completed') learnPace(engine, committed, { usage, endedAt: now })
   const allWarnings = warnings.length === 0 ? committed.warnings : [...committed.warnings, ...warnings]
-  const unread = context.attempts.discarded.length === 0 ? noBill : unreadBill(context, likelyInput(request.prompt))
+  const unread = discarded.length === 0 ? noBill : unreadBill(run, likelyInput(request.prompt))
   const full = addToBill(unread, candidate, cost)
-  const reserved = reservedAmounts(full, context, allowance)
-  const payable = reserved ? full : yield* payableBill(full, context, allowance)
-  const outputMs = outputTime(committed, { now, firstContentAt: request.delivery === 'stream' ? seen.firstContentAt : undefined })
-  const settled = settledAs(payable, { usage, outputMs, endedAt: context.at + now - startedAt, settledAt: now, warnings: allWarnings })
-  const undelivered = deliver && seen.outcome?.status !== 'failed' ? errorOf(() => deliver(settled)) : undefined
-  const bill = undelivered ? noBill : payable
-  const { result, code } = undelivered
-    ? endingOf(undelivered.error, false)
-    : resultOf(failure === undefined ? seen : { ...seen, errorCode: seen.errorCode ?? failure }, isLeft)
-  yield* writeSettlement(ports, context, {
-    model: candidate.model.id,
-    provider: candidate.provider.id,
-    credential: candidate.credential.owner,
-    usage,
-    bill,
-    amounts: undelivered || !reserved ? amountsOf(bill, context) : reserved,
-    now,
-    result,
-    code,
-    warnings: codesOf(allWarnings),
-    firstContentMs: seen.firstContentAt === undefined ? undefined : Math.round(seen.firstContentAt - startedAt),
+  const reserved = reservedAmounts(full, run, run.allowance)
+  return andThen(reserved ? full : payableBill(full, run, run.allowance), payable => {
+    const settled: Settled = {
+      cost: payable.cost,
+      byokCost: payable.isByok ? payable.byokCost : undefined,
+      usage,
+      outputMs: outputTime(committed, now, request.delivery === 'stream' ? seen.firstContentAt : undefined),
+      endedAt: run.at + now - startedAt,
+      settledAt: now,
+      warnings: allWarnings,
+    }
+    const undelivered = deliver && seen.outcome?.status !== 'failed' ? errorOf(() => deliver(settled)) : undefined
+    const bill = undelivered ? noBill : payable
+    const { result, code } = undelivered
+      ? endingOf(undelivered.error, false)
+      : resultOf(failure === undefined ? seen : { ...seen, errorCode: seen.errorCode ?? failure }, isLeft)
+    const written = writeSettlement(run, {
+      model: candidate.model.id,
+      provider: candidate.provider.id,
+      credential: candidate.credential.owner,
+      usage,
+      bill,
+      amounts: undelivered || !reserved ? amountsOf(bill, run) : reserved,
+      now,
+      result,
+      code,
+      // Each code once: a request of ten thousand unknown fields has as many warnings, and a row is small.
+      warnings: allWarnings.length === 0 ? [] : [...new Set(allWarnings.map(warning => warning.code))],
+      firstContentMs: seen.firstContentAt === undefined ? undefined : Math.round(seen.firstContentAt - startedAt),
+    })
+    return andThen(written, () => (undelivered ? { ...settled, undelivered } : settled))
   })
-  return undelivered ? { ...settled, undelivered } : settled
 }
-
-const settledAs = (bill: Bill, facts: Omit<Settled, 'cost' | 'byokCost'>): Settled =>
-  bill.isByok ? { ...facts, cost: bill.cost, byokCost: bill.byokCost } : { ...facts, cost: bill.cost }
 
 /** What a call throws. */
 function errorOf(call: () => void): { readonly error: unknown } | undefined {
@@ -154,47 +100,37 @@ function errorOf(call: () => void): { readonly error: unknown } | undefined {
   }
 }
 
-/** Each code once: a request of ten thousand unknown fields has as many warnings, and a row is small. */
-const codesOf = (warnings: readonly Warning[]): readonly string[] =>
-  warnings.length === 0 ? [] : [...new Set(warnings.map(({ code }) => code))]
-
 /** A stream shorter than this is timed from when its call was sent, like a response that is not streamed. */
 const minStreamMs = 10
 
 /** Milliseconds that the output took, excluding earlier failed attempts. */
-function outputTime(
-  { sentAt }: CommittedAttempt,
-  { now, firstContentAt = now }: { readonly now: number; readonly firstContentAt?: number | undefined },
-) {
+function outputTime({ sentAt }: CommittedAttempt, now: number, firstContentAt = now): number {
   const streamedMs = now - firstContentAt
   return Math.max(1, streamedMs >= minStreamMs ? streamedMs : now - (sentAt ?? now))
 }
 
-interface Failed {
-  readonly error: unknown
-  readonly isLeft: boolean
-}
-
 /** Settles a request that received no response, or whose client disconnected before it. */
-export function* settleUnanswered(ports: SettlementPorts, context: SettlementContext, { error, isLeft }: Failed): Step<void> {
-  const { attempts, plan, request, allowance } = context
-  const payer = isLeft ? attempts.discarded[0] : undefined
+export function settleUnanswered(run: RequestRun, error: unknown): Awaitable<void> {
+  const { engine, discarded, plan, request, allowance, cancellation } = run
+  const isLeft = cancellation.reason === 'client_left'
+  const payer = isLeft ? discarded[0] : undefined
   const candidate = payer ?? plan.candidates[0]
   const input = payer ? likelyInput(request.prompt) : 0
   const { usage } = payer ? billUsage(noText, requestPrice(payer, request), { input }) : zeroBill
-  const bill = isLeft ? yield* payableBill(unreadBill(context, input), context, allowance) : noBill
-  yield* writeSettlement(ports, context, {
-    model: candidate.model.id,
-    provider: (isGatewayError(error) ? error.facts.provider : undefined) ?? payer?.provider.id ?? '',
-    credential: candidate.credential.owner,
-    usage,
-    bill,
-    amounts: amountsOf(bill, context),
-    now: ports.clock.monotonic(),
-    ...endingOf(error, isLeft),
-    warnings: [],
-    firstContentMs: undefined,
-  })
+  return andThen(isLeft ? payableBill(unreadBill(run, input), run, allowance) : noBill, bill =>
+    writeSettlement(run, {
+      model: candidate.model.id,
+      provider: (isGatewayError(error) ? error.facts.provider : undefined) ?? payer?.provider.id ?? '',
+      credential: candidate.credential.owner,
+      usage,
+      bill,
+      amounts: amountsOf(bill, run),
+      now: engine.clock.monotonic(),
+      ...endingOf(error, isLeft),
+      warnings: [],
+      firstContentMs: undefined,
+    }),
+  )
 }
 
 function endingOf(error: unknown, left: boolean): { readonly result: UsageResult; readonly code: string } {
@@ -203,43 +139,37 @@ function endingOf(error: unknown, left: boolean): { readonly result: UsageResult
   return { result: error.status === 429 ? 'rate_limited' : 'error', code: error.code }
 }
 
-function* writeSettlement(ports: SettlementPorts, context: SettlementContext, outcome: RowOutcome): Step<void> {
-  const { logger, hooks, pending } = ports
-  const { facts, policy, ticket, waitUntil } = context
+function writeSettlement(run: RequestRun, outcome: RowOutcome): Awaitable<void> {
+  const { engine, facts, policy, ticket, options } = run
+  const { logger, hooks, pending, settlements, retention } = engine
   const { bill, amounts, usage, now } = outcome
-  const row = rowOf(ports, context, outcome)
+  const row = rowOf(run, outcome)
   const onSettled = (): void => {
-    if (bill.cost > 0 && reloadsCredit(policy)) ports.onSpent?.(facts.workspaceId)
-    const alerts = sendBudgetAlerts({ ledger: ports.storage.ledger, hooks, logger }, context, amounts)
+    if (bill.cost > 0 && reloadsCredit(policy)) engine.onSpent?.(facts.workspaceId)
+    const alerts = sendBudgetAlerts(run, amounts)
     if (!alerts) return
     pending.add(alerts)
     void alerts.finally(() => pending.delete(alerts))
   }
   const slotKeys = ticket.slots.map(({ key }) => key)
-  const correcting = correctTokens(ports, ticket.tokens, usage)
-  yield* wait(ports.settlements.settle({ row, amounts, slotKeys, onSettled, waitUntil }))
-  if (isPromise(correcting)) yield* wait(correcting)
-  ports.retention.look(policy, now)
-  if (hooks.onFinish) callHook(logger, 'onFinish', () => hooks.onFinish?.(facts, row))
-}
-
-interface BudgetAlertPorts {
-  readonly ledger: LedgerStore
-  readonly hooks: Hooks
-  readonly logger: Logger
+  const correcting = correctTokens(run, usage)
+  const settling = settlements.settle({ row, amounts, slotKeys, onSettled, waitUntil: options.waitUntil })
+  return andThen(settling, () =>
+    andThen(correcting, () => {
+      retention.look(policy, now)
+      if (hooks.onFinish) callHook(logger, 'onFinish', () => hooks.onFinish?.(facts, row))
+    }),
+  )
 }
 
 /**
  * Calls `onBudget` for each share of a budget that this settlement has passed. Ledger entries are ordered, so exactly one settlement
  * across all processes passes each share. Undefined if there is no hook or no budget.
  */
-function sendBudgetAlerts(
-  { ledger, hooks, logger }: BudgetAlertPorts,
-  owing: BillContext,
-  amounts: Readonly<Record<string, number>>,
-): Promise<void> | undefined {
+function sendBudgetAlerts(run: RequestRun, amounts: AccountAmounts): Promise<void> | undefined {
+  const { facts, policy, at, engine } = run
+  const { hooks, logger, storage } = engine
   const { onBudget } = hooks
-  const { facts, policy, at } = owing
   if (!onBudget || policy.budgets.length === 0) return undefined
   const checks = budgetsOf(policy, facts).map(async budget => {
     const { limit, alertAt, enforce } = budget.body
@@ -247,7 +177,7 @@ function sendBudgetAlerts(
     // A budget that is not enforced always alerts at 100 %.
     const shares = [...new Set(enforce ? alertAt : [...alertAt, 1])]
     if (shares.length === 0 || amounts[account] === undefined) return
-    const [entry] = await ledger.entries(account, { id: facts.requestId, limit: 1 })
+    const [entry] = await storage.ledger.entries(account, { id: facts.requestId, limit: 1 })
     if (!entry) return
     const after = 0 - entry.balanceAfter
     const before = after + entry.amount
@@ -262,8 +192,8 @@ function sendBudgetAlerts(
   )
 }
 
-function rowOf(ports: SettlementPorts, context: SettlementContext, outcome: RowOutcome): UsageRow {
-  const { facts, request, plan, at, startedAt, attempts } = context
+function rowOf(run: RequestRun, outcome: RowOutcome): UsageRow {
+  const { facts, request, plan, at, startedAt, attempts } = run
   const { usage, bill, now, result, code, firstContentMs } = outcome
   const row: { -readonly [Field in keyof UsageRow]: UsageRow[Field] } = {
     id: facts.requestId,
@@ -284,7 +214,7 @@ function rowOf(ports: SettlementPorts, context: SettlementContext, outcome: RowO
     estimated: usage.estimated ?? false,
     cost: bill.cost,
     byokCost: bill.byokCost,
-    attempts: attempts.count,
+    attempts,
     durationMs: Math.round(now - startedAt),
     result,
     warnings: outcome.warnings,
@@ -293,13 +223,14 @@ function rowOf(ports: SettlementPorts, context: SettlementContext, outcome: RowO
   if (firstContentMs !== undefined) row.firstContentMs = firstContentMs
   if (request.metadata) row.metadata = request.metadata
   if (facts.tags) row.tags = facts.tags
-  const routing = evidenceOf(ports, context, result)
+  const routing = evidenceOf(run, result)
   if (routing !== undefined) row.routing = routing
   return row
 }
 
 /** Corrects the token counters to the actual usage. If this fails, they keep the estimate. */
-function correctTokens({ storage, clock, logger }: SettlementPorts, tokens: Tokens | undefined, usage: Usage): Awaitable<unknown> {
+function correctTokens({ engine, ticket: { tokens } }: RequestRun, usage: Usage): Awaitable<unknown> {
+  const { storage, clock, logger } = engine
   if (!tokens) return undefined
   const difference = usage.input_tokens + usage.output_tokens - tokens.amount
   const corrections = tokens.keys.map(key => () => storage.counters.add(key, difference, clock.now()))
@@ -310,16 +241,15 @@ function correctTokens({ storage, clock, logger }: SettlementPorts, tokens: Toke
 }
 
 /** The routing evidence for the usage row. An error here must not fail the settlement. */
-function evidenceOf(ports: SettlementPorts, context: SettlementContext, result: UsageResult): string | undefined {
-  const { facts, ticket, attempts, selection } = context
-  const { excluded, strategy } = ticket.plan
-  if (!selection?.trace || ports.storedShare <= 0) return undefined
+function evidenceOf({ engine, facts, plan, attempts, trace }: RequestRun, result: UsageResult): string | undefined {
+  const { storedShare: share, logger } = engine
+  const { excluded, strategy } = plan
   const { requestId } = facts
-  const isFull = keepsFullEvidence({ requestId, share: ports.storedShare, attempts: attempts.count, result })
+  if (!trace || share <= 0) return undefined
   try {
-    return evidenceText({ trace: selection.trace(), excluded, strategy }, isFull)
+    return evidenceText({ trace: trace(), excluded, strategy }, keepsFullEvidence({ requestId, share, attempts, result }))
   } catch (error) {
-    ports.logger.error({ requestId, error: String(error) }, 'The routing evidence of a request could not be stored.')
+    logger.error({ requestId, error: String(error) }, 'The routing evidence of a request could not be stored.')
     return undefined
   }
 }
