@@ -43,7 +43,7 @@ function decodeFile(place: Place): Part {
     return { type: 'audio', data: source.data, format: audioFormat(mediaType) }
   }
   const url = source.url ?? `data:${mediaType};base64,${source.data}`
-  return kind === 'image' ? { type: 'image', url } : { type: 'file', url, ...(filename !== undefined && { filename }) }
+  return kind === 'image' ? { type: 'image', url } : { type: 'file', url, filename }
 }
 
 /** `audio/mpeg` → `mp3`. */

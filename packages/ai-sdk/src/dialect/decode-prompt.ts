@@ -107,7 +107,7 @@ const phaseOf = ({ body }: PartAtPath): MessageItem['phase'] => {
 function assistantMessage(place: PartAtPath, texts: readonly PartAtPath[]): MessageItem {
   const content = decodeParts(texts)
   const phase = texts[0] && phaseOf(texts[0])
-  return remember({ type: 'message', role: 'assistant', content, ...(phase && { phase }) }, { dialect, body: place.body, path: place.path })
+  return remember({ type: 'message', role: 'assistant', content, phase }, { dialect, body: place.body, path: place.path })
 }
 
 /** The reasoning parts of one item. */
@@ -127,12 +127,7 @@ function decodeReasoning({ parts }: ReasoningParts): ReasoningItem {
     if (text !== '') (own.raw === true ? content : summary).push(text)
     if (typeof own.state === 'string') state = own.state
   }
-  const item: ReasoningItem = {
-    type: 'reasoning',
-    summary,
-    ...(content.length > 0 && { content }),
-    ...(state !== undefined && { encrypted_content: state }),
-  }
+  const item: ReasoningItem = { type: 'reasoning', summary, content: content.length > 0 ? content : undefined, encrypted_content: state }
   const [first] = parts
   return remember(item, first && { dialect, body: first.body, path: first.path })
 }
@@ -162,7 +157,7 @@ function decodeCallPart(part: PartAtPath): Item {
       name: required(part, 'toolName', nonEmptyText),
       // For a call that could not be parsed, the SDK sends the model's text.
       arguments: typeof input === 'string' ? input : JSON.stringify(input ?? {}),
-      ...(cache && { cache }),
+      cache,
     },
     { dialect, body, path },
   )
@@ -179,7 +174,7 @@ function decodeToolPart(part: PartAtPath): readonly Item[] {
   const call_id = required(part, 'toolCallId', nonEmptyText)
   const output = required(part, 'output', decodeToolOutput(lost))
   const cache = cachePointOf(body) ?? optional(part, 'output', readCache)
-  return [remember({ type: 'function_call_output', call_id, ...output, ...(cache && { cache }) }, { dialect, body, path })]
+  return [remember({ type: 'function_call_output', call_id, ...output, cache }, { dialect, body, path })]
 }
 
 const readCache: Read<ReturnType<typeof cachePointOf>> = value => (isObject(value) ? cachePointOf(value) : undefined)
@@ -197,7 +192,7 @@ const decodeToolOutput =
       return { output: optional(place, 'reason', anyText) ?? 'The user denied the execution of the tool.', is_error: true }
     if (type === 'content') return { output: required(place, 'value', arrayOf(decodeOutputPart(lost))).flat() }
     const output = type === 'text' || type === 'error-text' ? required(place, 'value', anyText) : JSON.stringify(body.value ?? null)
-    return { output, ...(type.startsWith('error') && { is_error: true }) }
+    return { output, is_error: type.startsWith('error') || undefined }
   }
 
 const decodeOutputPart =

@@ -82,7 +82,7 @@ export function decodeCallOptions(options: JsonObject, { modelId, stream, header
     routing,
     delivery: stream ? 'stream' : 'whole',
     ...decodeMessagesHeaders(header, undefined),
-    ...(metadata && { metadata }),
+    metadata,
   }
   return remember(request, { dialect, body: options })
 }
@@ -134,14 +134,14 @@ function decodeSettings(body: JsonObject): Partial<Prompt> {
   const format = optional(place, 'responseFormat', decodeFormat(body))
   return {
     ...same,
-    ...(maxOutputTokens !== undefined && { max_output_tokens: maxOutputTokens }),
-    ...(topP !== undefined && { top_p: topP }),
-    ...(topK !== undefined && { top_k: topK }),
-    ...(presencePenalty !== undefined && { presence_penalty: presencePenalty }),
-    ...(frequencyPenalty !== undefined && { frequency_penalty: frequencyPenalty }),
-    ...(stopSequences && stopSequences.length > 0 && { stop: stopSequences }),
-    ...(effort !== undefined && effort !== 'provider-default' && { reasoning: { effort } }),
-    ...(format && { text: { format } }),
+    max_output_tokens: maxOutputTokens,
+    top_p: topP,
+    top_k: topK,
+    presence_penalty: presencePenalty,
+    frequency_penalty: frequencyPenalty,
+    stop: stopSequences?.length ? stopSequences : undefined,
+    reasoning: effort === undefined || effort === 'provider-default' ? undefined : { effort },
+    text: format && { format },
   }
 }
 
@@ -160,13 +160,7 @@ const decodeFormat =
     if (!schema) return { type: 'json_object' }
     const openai = isObject(providerOptions) ? providerOptions.openai : undefined
     const strict = isObject(openai) ? openai.strictJsonSchema : undefined
-    return {
-      type: 'json_schema',
-      name,
-      schema,
-      ...(typeof strict === 'boolean' && { strict }),
-      ...(description !== undefined && { description }),
-    }
+    return { type: 'json_schema', name, schema, strict: typeof strict === 'boolean' ? strict : undefined, description }
   }
 
 /** Decodes the tools of a call, and which of them may be called. Provider-run tools are unknown to the gateway, and recorded as lost. */
@@ -201,9 +195,9 @@ const decodeTool =
       type: 'function',
       name: required(place, 'name', nonEmptyText),
       parameters: required(place, 'inputSchema', objectValue),
-      ...(description !== undefined && { description }),
+      description,
       strict,
-      ...(cache && { cache }),
+      cache,
     }
     return remember(tool, { dialect, body, path })
   }
