@@ -177,8 +177,8 @@ const encodeTools = (tools: readonly Tool[], draft: BodyDraft): readonly JsonObj
   })
 
 /** `strict` is left out only if the client left it out in this dialect, where a schema is then strict if it can be. */
-function encodeTool({ name, description, parameters = null, strict, custom }: FunctionTool): JsonObject {
-  if (!custom) return { type: 'function', name, description, parameters, strict }
+function encodeTool({ name, description, parameters, strict, custom }: FunctionTool): JsonObject {
+  if (!custom) return { type: 'function', name, description, parameters: parameters ?? null, strict }
   return { type: 'custom', name, description, format: custom.grammar && { type: 'grammar', ...custom.grammar } }
 }
 
