@@ -204,7 +204,7 @@ function connect(opened: WebSocket, socket: Duplex, { pace, webSocket, onEnd }: 
     terminate: () => opened.terminate(),
     drainMs: pace.drainMs,
   })
-  const connection: OpenConnection = { socket: opened, drain: session.drain, isAlive: true }
+  const connection: OpenConnection = { socket: opened, drain: () => session.drain(), isAlive: true }
   const arriving = watchArrival(pace, {
     onBytes: bytes => session.receiving(heldBytes(bytes, webSocket.maxMessageBytes)),
     onTooSlow: () => opened.terminate(),
@@ -232,7 +232,7 @@ function connect(opened: WebSocket, socket: Duplex, { pace, webSocket, onEnd }: 
   opened.on('close', over)
   // On a protocol violation, `ws` closes the connection with its code.
   opened.on('error', () => {})
-  socket.on('drain', session.drained)
+  socket.on('drain', () => session.drained())
   // Runs after the listener of `ws`, which has already taken the messages out of the chunk.
   socket.on('data', (chunk: Buffer) => {
     connection.isAlive = true

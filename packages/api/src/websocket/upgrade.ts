@@ -33,11 +33,11 @@ export function* offerWebSocket(row: Route, call: UpgradeCall): Step<ApiReply> {
   if (!hasSessionToken(request)) checkSite(request, site.settings.cors, 'WebSocket')
   const caller = yield* authorize(row, call)
   if ('status' in caller) return caller
-  const { createSession } = yield* wait(loadSession())
+  const { Session } = yield* wait(loadSession())
   const giveBack = site.webSockets.connections.take(caller)
   const webSocket: WebSocketOffer = {
     maxMessageBytes: Math.min(site.settings.maxBodyBytes, site.settings.webSockets.maxMessageBytes),
-    open: port => createSession({ api, gateway, site, upgrade: request, caller, context, port, onEnd: giveBack }),
+    open: port => new Session({ api, gateway, site, upgrade: request, caller, context, port, onEnd: giveBack }),
     abandon: giveBack,
   }
   return { status: 101, headers: {}, body: '', webSocket }
