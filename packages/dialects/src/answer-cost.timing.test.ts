@@ -1,5 +1,5 @@
 import { describe, expect, inject, test } from 'vitest'
-import { cutBatch, outputCutter } from '../../core/src/request/response/output-cutter.ts'
+import { OutputCutter } from '../../core/src/request/response/output-cutter.ts'
 import { summaryRewriter, watchCalls } from '../../core/src/request/response/response-pipeline.ts'
 import { streamBytes } from '../test/bedrock-wire.ts'
 import { type BigAnswer, bigAnswers, frameOf } from '../test/big-answers.ts'
@@ -32,12 +32,12 @@ type Batch = readonly InferenceEvent[]
 
 /** Everything a response passes through between its decoder and the client, folded into a whole response. */
 function watched(batches: Iterable<Batch>): InferenceResponse {
-  const cutter = outputCutter(1_000_000, { onCut: () => {}, close: () => [] })
+  const cutter = new OutputCutter(1_000_000, { onCut: () => {}, close: () => [] })
   const calls = watchCalls(prompt)
   const retell = summaryRewriter(prompt, chatProvider)
   const folding = startFold()
   for (const batch of batches) {
-    const kept = cutBatch(cutter, batch)
+    const kept = cutter.cut(batch)
     calls?.look(kept)
     for (const event of retell ? retell.batch(kept) : kept) folding.add(event)
   }

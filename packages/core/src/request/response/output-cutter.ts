@@ -30,108 +30,108 @@ interface LatestPart {
   readonly sent: SentPart
 }
 
-export interface OutputCutter extends CutEvents {
-  readonly maxCharacters: number
-  /** By item, then by kind and part. Undefined until an item starts. */
-  open: Map<number, Map<string, SentPart>> | undefined
-  /** The part of the latest delta. */
-  latest: LatestPart | undefined
-  characters: number
-}
-
-/** Reasoning is not counted, since not every provider's cap includes it. A cut stream has no usage, because it is unknown. */
-export const outputCutter = (cap: number, { onCut, close }: CutEvents): OutputCutter => ({
-  maxCharacters: Math.ceil(cap * slack * maxCharactersPerToken) + fewCharacters,
-  onCut,
-  close,
-  open: undefined,
-  latest: undefined,
-  characters: 0,
-})
-
-/** Returns the batch unchanged until the text exceeds what the cap allows; then ends the response there as incomplete. */
-export function cutBatch(cutter: OutputCutter, batch: EventBatch): EventBatch {
-  for (let at = 0; at < batch.length; at += 1) {
-    const event = batch[at] as InferenceEvent
-    if (!isOneTooMany(cutter, event)) continue
-    cutter.onCut()
-    return [...batch.slice(0, at), ...shortened(cutter, event), ...ending(cutter, batch.slice(at))]
-  }
-  return batch
-}
-
-/** Whether the text of a whole response exceeds what the cap allows. */
-export const isTooLong = ({ maxCharacters }: OutputCutter, { output }: InferenceResponse): boolean =>
-  output.reduce((sum, item) => sum + charactersOfItem(item), 0) > maxCharacters
-
 type TextDelta = Exclude<Delta, { readonly kind: 'annotation' }>
 type TextEvent = Extract<InferenceEvent, { type: 'delta' }> & { readonly delta: TextDelta }
 
-function isOneTooMany(state: OutputCutter, event: InferenceEvent): event is TextEvent {
-  if (event.type === 'item_started') {
-    state.latest = undefined
-    state.open ??= new Map()
-    state.open.set(event.index, new Map())
-  } else if (event.type === 'item_finished') {
-    state.latest = undefined
-    state.open?.delete(event.index)
-  } else if (event.type === 'delta') {
-    const { delta } = event
-    if (delta.kind === 'text' || delta.kind === 'refusal' || delta.kind === 'arguments') {
-      state.characters += delta.text.length
-      if (state.characters > state.maxCharacters) return true
+/**
+ * Cuts a response whose text exceeds what its cap allows. Reasoning is not counted, since not every provider's cap includes it. A cut stream
+ * has no usage, because it is unknown.
+ */
+export class OutputCutter {
+  readonly maxCharacters: number
+  readonly #events: CutEvents
+  /** By item, then by kind and part. Undefined until an item starts. */
+  #open: Map<number, Map<string, SentPart>> | undefined
+  /** The part of the latest delta. */
+  #latest: LatestPart | undefined
+  #characters = 0
+
+  constructor(cap: number, events: CutEvents) {
+    this.maxCharacters = Math.ceil(cap * slack * maxCharactersPerToken) + fewCharacters
+    this.#events = events
+  }
+
+  /** Returns the batch unchanged until the text exceeds what the cap allows; then ends the response there as incomplete. */
+  cut(batch: EventBatch): EventBatch {
+    for (let index = 0; index < batch.length; index += 1) {
+      const event = batch[index] as InferenceEvent
+      if (!this.#isOneTooMany(event)) continue
+      this.#events.onCut()
+      return [...batch.slice(0, index), ...this.#shortened(event), ...this.#ending(batch.slice(index))]
     }
-    notePart(state, event.index, delta)
+    return batch
   }
-  return false
-}
 
-function notePart(state: OutputCutter, index: number, delta: Delta): void {
-  const { latest } = state
-  const isSame = latest?.index === index && latest.kind === delta.kind && latest.part === delta.part
-  const sent = isSame ? latest.sent : trackedPart(state, index, delta)
-  if (sent === undefined) return
-  if (delta.kind === 'annotation') sent.annotations += 1
-  else {
-    sent.characters += delta.text.length
-    sent.logprobs += delta.logprobs?.length ?? 0
+  /** Whether the text of a whole response exceeds what the cap allows. */
+  isTooLong({ output }: InferenceResponse): boolean {
+    return output.reduce((sum, item) => sum + charactersOfItem(item), 0) > this.maxCharacters
   }
-}
 
-/** The part that a delta extends, which becomes the latest. Undefined if its item is not open. */
-function trackedPart(state: OutputCutter, index: number, { kind, part }: Delta): SentPart | undefined {
-  const parts = state.open?.get(index)
-  if (parts === undefined) return undefined
-  const key = partKey(kind, part)
-  const sent = parts.get(key) ?? { characters: 0, annotations: 0, logprobs: 0 }
-  parts.set(key, sent)
-  state.latest = { index, kind, part, sent }
-  return sent
+  #isOneTooMany(event: InferenceEvent): event is TextEvent {
+    if (event.type === 'item_started') {
+      this.#latest = undefined
+      this.#open ??= new Map()
+      this.#open.set(event.index, new Map())
+    } else if (event.type === 'item_finished') {
+      this.#latest = undefined
+      this.#open?.delete(event.index)
+    } else if (event.type === 'delta') {
+      const { delta } = event
+      if (delta.kind === 'text' || delta.kind === 'refusal' || delta.kind === 'arguments') {
+        this.#characters += delta.text.length
+        if (this.#characters > this.maxCharacters) return true
+      }
+      this.#notePart(event.index, delta)
+    }
+    return false
+  }
+
+  /** Counts a delta to its part, which becomes the latest. Deltas of items that are not open are not counted. */
+  #notePart(index: number, delta: Delta): void {
+    const { kind, part } = delta
+    let latest = this.#latest
+    if (latest?.index !== index || latest.kind !== kind || latest.part !== part) {
+      const parts = this.#open?.get(index)
+      if (parts === undefined) return
+      const key = partKey(kind, part)
+      const sent = parts.get(key) ?? { characters: 0, annotations: 0, logprobs: 0 }
+      parts.set(key, sent)
+      latest = { index, kind, part, sent }
+      this.#latest = latest
+    }
+    const { sent } = latest
+    if (delta.kind === 'annotation') sent.annotations += 1
+    else {
+      sent.characters += delta.text.length
+      sent.logprobs += delta.logprobs?.length ?? 0
+    }
+  }
+
+  /** The first event past the limit, shortened to fit. */
+  #shortened({ index, delta: { kind, part, text } }: TextEvent): EventBatch {
+    const delta: Delta = { kind, part, text: wellFormed(text.slice(0, text.length - (this.#characters - this.maxCharacters))) }
+    if (delta.text === '') return []
+    this.#notePart(index, delta)
+    return [{ type: 'delta', index, delta }]
+  }
+
+  #ending(rest: EventBatch): EventBatch {
+    const ends: InferenceEvent[] = []
+    for (const event of [...rest, ...this.#events.close()]) {
+      if (event.type !== 'item_finished' || !this.#open) continue
+      const parts = this.#open.get(event.index)
+      if (parts === undefined) continue
+      this.#open.delete(event.index)
+      ends.push({ type: 'item_finished', index: event.index, item: soFar(event.item, parts) })
+    }
+    return [...ends, { type: 'finished', outcome: { status: 'incomplete', reason: 'max_output_tokens' } }]
+  }
 }
 
 const partKey = (kind: Delta['kind'], part: number): string => `${kind === 'annotation' ? 'text' : kind}:${part}`
 
-/** The first event past the limit, shortened to fit. */
-function shortened(state: OutputCutter, { index, delta: { kind, part, text } }: TextEvent): EventBatch {
-  const delta: Delta = { kind, part, text: wellFormed(text.slice(0, text.length - (state.characters - state.maxCharacters))) }
-  if (delta.text === '') return []
-  notePart(state, index, delta)
-  return [{ type: 'delta', index, delta }]
-}
-
 /** Removes half of a surrogate pair at the end. */
 const wellFormed = (text: string): string => (/[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text)
-
-function ending({ open, close }: OutputCutter, rest: EventBatch): EventBatch {
-  const ends: InferenceEvent[] = []
-  for (const event of [...rest, ...close()]) {
-    const parts = open && event.type === 'item_finished' ? open.get(event.index) : undefined
-    if (!open || event.type !== 'item_finished' || parts === undefined) continue
-    open.delete(event.index)
-    ends.push({ type: 'item_finished', index: event.index, item: soFar(event.item, parts) })
-  }
-  return [...ends, { type: 'finished', outcome: { status: 'incomplete', reason: 'max_output_tokens' } }]
-}
 
 /** An item, reduced to what was sent of it. It may be kept for later requests, unlike the text that it was cut from. */
 function soFar(item: Item, sent: ReadonlyMap<string, SentPart>): Item {

@@ -20,7 +20,7 @@ import type { KeyRing } from '../../runtime/seal.ts'
 import type { CommittedAttempt } from '../../upstream/attempt.ts'
 import type { EventBatch } from '../../upstream/event-batches.ts'
 import { itemSealer, sealBatch } from '../reasoning-state/seal-items.ts'
-import { cutBatch, isTooLong, type OutputCutter, outputCutter } from './output-cutter.ts'
+import { OutputCutter } from './output-cutter.ts'
 
 export interface PipelinePorts {
   readonly ring: KeyRing
@@ -60,10 +60,10 @@ export function responsePipeline(
   const { tools, reasoning } = request.prompt
   const calls = tools && watchCalls(request.prompt)
   const summaries = reasoning?.summary ? summaryRewriter(request.prompt, dialectFor(provider, offer)) : undefined
-  const sent: SentSoFar = { originalRequest, provider: offer.api, items: 0, isEmpty: true, losses: undefined, outcome: undefined }
+  const sent = new SentContent(originalRequest, offer.api)
   return {
     batch(batch) {
-      const kept = cutter ? cutBatch(cutter, batch) : batch
+      const kept = cutter ? cutter.cut(batch) : batch
       calls?.look(kept)
       let visible = kept
       let hasReasoning = false
@@ -71,10 +71,10 @@ export function responsePipeline(
         const event = kept[at] as InferenceEvent
         if (event.type === 'delta') continue
         if ('item' in event) hasReasoning ||= event.item.type === 'reasoning'
-        if (event.type === 'item_finished') noteItem(sent, event.item)
+        if (event.type === 'item_finished') sent.note(event.item)
         else if (event.type === 'finished') {
           sent.outcome = event.outcome
-          if (sent.losses || event.unmodeled) visible = withSentence(sent, kept, event)
+          if (sent.losses || event.unmodeled) visible = sent.withSentence(kept, event)
         }
       }
       const shown = summaries ? summaries.batch(visible) : visible
@@ -84,11 +84,11 @@ export function responsePipeline(
       const { usage } = response
       // The usage of a whole response is known though its text is cut.
       const kept =
-        cutter && isTooLong(cutter, response) ? { ...fold(cutBatch(cutter, unfold(response))), ...(usage && { usage }) } : response
+        cutter?.isTooLong(response) ? { ...fold(cutter.cut(unfold(response))), ...(usage && { usage }) } : response
       calls?.lookAt(kept.output)
-      for (const item of kept.output) noteItem(sent, item)
+      for (const item of kept.output) sent.note(item)
       sent.outcome = kept.outcome
-      const visible = sent.losses || kept.unmodeled ? fold(withSentence(sent, unfold(kept), kept)) : kept
+      const visible = sent.losses || kept.unmodeled ? fold(sent.withSentence(unfold(kept), kept)) : kept
       const shown = summaries ? withOutput(visible, visible.output.map(summaries.item)) : visible
       const hasReasoning = shown.output.some(({ type }) => type === 'reasoning')
       return hasReasoning ? sealWhole(itemSealer(candidate, { ring, logger, owner: caller }), shown) : shown
@@ -111,20 +111,7 @@ function cutterOf({ candidate: { provider, offer }, answer }: CommittedAttempt, 
   const onCut = (): void =>
     logger.warn({ provider: provider.id, model: offer.model, cap }, 'The provider ignored the output limit; its response was cut.')
   const close = (): EventBatch => ('stream' in answer ? answer.stream.close() : [])
-  return outputCutter(cap, { onCut, close })
-}
-
-/** What has been sent of a response. */
-interface SentSoFar {
-  readonly originalRequest: InferenceRequest
-  readonly provider: DialectName
-  items: number
-  /** Whether no text and no call was sent. */
-  isEmpty: boolean
-  /** Undefined until the first item that some dialect cannot express. */
-  losses: OutputLosses | undefined
-  /** Set at the end of the response. */
-  outcome: Outcome | undefined
+  return new OutputCutter(cap, { onCut, close })
 }
 
 const unknownReasonWarning = (reason: string): Warning => ({
@@ -132,43 +119,56 @@ const unknownReasonWarning = (reason: string): Warning => ({
   message: `The provider ended the response for the reason ${JSON.stringify(reason)}, which is not known here; it was taken as complete.`,
 })
 
-/** Records an item. Every dialect can express text messages, calls and reasoning, so only other items are checked for losses. */
-function noteItem(sent: SentSoFar, item: Item): void {
-  sent.items += 1
-  let isPlain = item.type !== 'native' && item.type !== 'function_call_output'
-  if (item.type === 'function_call') sent.isEmpty = false
-  else if (item.type === 'message') {
-    for (const part of item.content) {
-      if (part.type === 'refusal' || (part.type === 'text' && part.text !== '')) sent.isEmpty = false
-      if (part.type !== 'refusal' && (part.type !== 'text' || part.annotations)) isPlain = false
-    }
+/** What has been sent of a response, and what of it the client's dialect cannot express. */
+class SentContent {
+  readonly #client: string
+  readonly #provider: DialectName
+  #items = 0
+  /** Whether no text and no call was sent. */
+  #isEmpty = true
+  /** Undefined until the first item that some dialect cannot express. */
+  losses: OutputLosses | undefined
+  /** Set at the end of the response. */
+  outcome: Outcome | undefined
+
+  constructor(request: InferenceRequest, provider: DialectName) {
+    this.#client = originalOf(request)?.dialect ?? ''
+    this.#provider = provider
   }
-  if (!isPlain) lossesOf(sent)?.look(item)
-}
 
-function lossesOf(sent: SentSoFar): OutputLosses | undefined {
-  const { originalRequest, provider } = sent
-  const client = own(clientFacts, originalOf(originalRequest)?.dialect ?? '')
-  if (client?.outputFidelity) sent.losses ??= outputLosses(client, provider)
-  return sent.losses
-}
+  /** Records an item. Every dialect can express text messages, calls and reasoning, so only other items are checked for losses. */
+  note(item: Item): void {
+    this.#items += 1
+    let isPlain = item.type !== 'native' && item.type !== 'function_call_output'
+    if (item.type === 'function_call') this.#isEmpty = false
+    else if (item.type === 'message') {
+      for (const part of item.content) {
+        if (part.type === 'refusal' || (part.type === 'text' && part.text !== '')) this.#isEmpty = false
+        if (part.type !== 'refusal' && (part.type !== 'text' || part.annotations)) isPlain = false
+      }
+    }
+    if (!isPlain) this.#lossesOf()?.look(item)
+  }
 
-/** Inserts a message before the end if the client would otherwise not see that something is missing. */
-function withSentence(
-  sent: SentSoFar,
-  batch: EventBatch,
-  { outcome, unmodeled }: Pick<InferenceResponse, 'outcome' | 'unmodeled'>,
-): EventBatch {
-  const losses = lossesOf(sent)
-  if (unmodeled) losses?.lookBeside(unmodeled)
-  const text = outcome.status === 'completed' ? losses?.sentence(sent.isEmpty) : undefined
-  if (text === undefined) return batch
-  const content: readonly TextPart[] = [{ type: 'text', text }]
-  const item: Item = { type: 'message', role: 'assistant', content, status: 'completed' }
-  const message = unfold({ id: '', model: '', created_at: 0, output: [item], outcome }).flatMap(
-    (event): EventBatch => ('index' in event ? [{ ...event, index: sent.items }] : []),
-  )
-  return batch.flatMap(event => (event.type === 'finished' ? [...message, event] : [event]))
+  #lossesOf(): OutputLosses | undefined {
+    const client = own(clientFacts, this.#client)
+    if (client?.outputFidelity) this.losses ??= outputLosses(client, this.#provider)
+    return this.losses
+  }
+
+  /** Inserts a message before the end if the client would otherwise not see that something is missing. */
+  withSentence(batch: EventBatch, { outcome, unmodeled }: Pick<InferenceResponse, 'outcome' | 'unmodeled'>): EventBatch {
+    const losses = this.#lossesOf()
+    if (unmodeled) losses?.lookBeside(unmodeled)
+    const text = outcome.status === 'completed' ? losses?.sentence(this.#isEmpty) : undefined
+    if (text === undefined) return batch
+    const content: readonly TextPart[] = [{ type: 'text', text }]
+    const item: Item = { type: 'message', role: 'assistant', content, status: 'completed' }
+    const message = unfold({ id: '', model: '', created_at: 0, output: [item], outcome }).flatMap(
+      (event): EventBatch => ('index' in event ? [{ ...event, index: this.#items }] : []),
+    )
+    return batch.flatMap(event => (event.type === 'finished' ? [...message, event] : [event]))
+  }
 }
 
 const withOutput = (response: InferenceResponse, output: readonly Item[]): InferenceResponse =>

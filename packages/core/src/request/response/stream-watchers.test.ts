@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { ItemAssembler, OpenItem } from '../../../../dialects/src/common/item-assembler.ts'
 import { anyCharacter } from '../../../../dialects/test/any-character.ts'
 import { faultsOf } from '../../../../dialects/test/laws.ts'
-import { cutBatch, isTooLong, outputCutter } from './output-cutter.ts'
+import { OutputCutter } from './output-cutter.ts'
 import { watchCalls } from './response-pipeline.ts'
 
 const usage = { input_tokens: 1, output_tokens: 9_999, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
@@ -29,7 +29,7 @@ const most = 168 + 1_024
 function under(batches: readonly (readonly InferenceEvent[])[]) {
   let cuts = 0
   const read: InferenceEvent[] = []
-  const cutter = outputCutter(cap, {
+  const cutter = new OutputCutter(cap, {
     onCut: () => {
       cuts += 1
     },
@@ -39,7 +39,7 @@ function under(batches: readonly (readonly InferenceEvent[])[]) {
   for (const batch of batches)
     if (cuts === 0) {
       read.push(...batch)
-      events.push(...cutBatch(cutter, batch))
+      events.push(...cutter.cut(batch))
     }
   return { events, cuts, response: fold(events) }
 }
@@ -67,15 +67,15 @@ describe('the output cap', () => {
   test('passes a response within the cap unchanged, batch by batch', () => {
     const batch = unfold(answer(message('x'.repeat(most))))
     let cuts = 0
-    const cutter = outputCutter(cap, {
+    const cutter = new OutputCutter(cap, {
       onCut: () => {
         cuts += 1
       },
       close: () => [],
     })
-    expect(cutBatch(cutter, batch)).toBe(batch)
+    expect(cutter.cut(batch)).toBe(batch)
     expect(cuts).toBe(0)
-    expect([most, most + 1].map(length => isTooLong(cutter, answer(message('x'.repeat(length)))))).toEqual([false, true])
+    expect([most, most + 1].map(length => cutter.isTooLong(answer(message('x'.repeat(length)))))).toEqual([false, true])
   })
 
   test('keeps of a text that was cut no more in memory than what was sent of it', () => {
@@ -163,7 +163,7 @@ describe('the output cap', () => {
     const [first, second] = [message('x'.repeat(most)), message('more')]
     const batch = unfold(answer(first, second))
     const ends = batch.filter(event => event.type === 'item_finished')
-    const events = cutBatch(outputCutter(cap, { onCut: () => {}, close: () => ends }), batch)
+    const events = new OutputCutter(cap, { onCut: () => {}, close: () => ends }).cut(batch)
     expect(events.filter(event => event.type === 'item_finished').map(event => 'index' in event && event.index)).toEqual([0, 1])
     expect(faultsOf(events)).toEqual([])
   })
