@@ -83,8 +83,7 @@ export function responsePipeline(
     whole(response) {
       const { usage } = response
       // The usage of a whole response is known though its text is cut.
-      const kept =
-        cutter?.isTooLong(response) ? { ...fold(cutter.cut(unfold(response))), ...(usage && { usage }) } : response
+      const kept = cutter?.isTooLong(response) ? { ...fold(cutter.cut(unfold(response))), ...(usage && { usage }) } : response
       calls?.lookAt(kept.output)
       for (const item of kept.output) sent.note(item)
       sent.outcome = kept.outcome
