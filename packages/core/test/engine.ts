@@ -19,6 +19,7 @@ import { createLeases } from '../src/request/admission/leases.ts'
 import { createGatewayDecisionLog } from '../src/request/attempts/gateway-decision-log.ts'
 import type { Engine } from '../src/request/engine.ts'
 import type { RunningRequest } from '../src/request/running-requests.ts'
+import { Lanes } from '../src/routing/lanes.ts'
 import { strategies } from '../src/routing/strategies.ts'
 import { createCandidateTracker } from '../src/routing/tracked-offers.ts'
 import { makeKeyRing } from '../src/runtime/seal.ts'
@@ -46,6 +47,7 @@ export function watchedEngine(clock: FakeClock, providers: readonly Provider[], 
   const contenders = new Set<TrackedOffer>()
   const directory = directoryOf(models, providers, { clock })
   const running = new Set<RunningRequest>()
+  const byId = new Map(providers.map(provider => [provider.id, provider]))
   const settlements = new SettlementQueue({ storage, clock, logger: quiet })
   const limits = { ...defaultLimits, inferenceRpm: 1e6, concurrentRequests: 1e5 }
   return {
@@ -65,7 +67,8 @@ export function watchedEngine(clock: FakeClock, providers: readonly Provider[], 
     engine: {
       policies: { of: async () => terms },
       planning: {
-        providers: new Map(providers.map(provider => [provider.id, provider])),
+        providers: byId,
+        lanes: new Lanes(byId),
         find: directory.find,
         similarNames: directory.similarNames,
         strategies,

@@ -10,7 +10,7 @@ import {
   evidenceFrom,
   openItems,
 } from '@signalbox/core/request'
-import { createCandidateTracker, safeStrategies, strategies } from '@signalbox/core/routing'
+import { createCandidateTracker, Lanes, safeStrategies, strategies } from '@signalbox/core/routing'
 import type { Clock, Ids, Logger } from '@signalbox/core/runtime'
 import { expiredReads, keyRingOf } from '@signalbox/core/runtime'
 import type { Limits } from '@signalbox/core/upstream'
@@ -54,8 +54,10 @@ export function createParts({ options, storage, clock, ids, logger, limits, tran
     ...(logged !== false && { decisionLog: logged }),
   })
   const decisionLog = createGatewayDecisionLog(logged === false ? 0 : (logged.keep ?? decisionLogLimits.decisions), router.trace)
+  const providers = new Map(options.providers.map(provider => [provider.id, provider]))
   const planning = {
-    providers: new Map(options.providers.map(provider => [provider.id, provider])),
+    providers,
+    lanes: new Lanes(providers),
     find: models.resolve,
     similarNames: models.similarNames,
     strategies: { ...strategies, ...safeStrategies(options.strategies, logger) },

@@ -8,15 +8,14 @@ import {
   responsesProvider,
 } from '@signalbox/dialects'
 import { encodeForOffer } from '@signalbox/dialects/clients'
+import { soldOffer } from '@signalbox/dialects/common'
 import type { JsonObject, Offer, ProviderDialect, Quirks } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
 import { acceptsOutputCap, maxOutput, namedCap, outputCap, withOutputCap } from './output-cap.ts'
 
 const capping = { usual: 16_384, inputTokens: 100 }
-const writer = (offer: Partial<Offer> = {}, quirks: Quirks = {}) => ({
-  offer: { provider: 'p', model: 'm', api: 'chat', ...offer },
-  provider: { quirks },
-})
+const writer = (offer: Partial<Offer> = {}, quirks: Quirks = {}) =>
+  soldOffer({ offer: { provider: 'p', model: 'm', api: 'chat', ...offer }, provider: { quirks } })
 const requestWith = (body: JsonObject = {}) => responsesClient.decodeRequest({ model: 'm', input: 'Hi', ...body }, () => undefined)
 
 const written: readonly (readonly [string, ProviderDialect, (body: JsonObject) => unknown])[] = [
@@ -32,7 +31,7 @@ test.each(written)('the cap for a request without one is sent to %s, with or wit
   const quirks: Quirks = { thinking: ['budget'], thinkingBudget: { min: 1_024, max: 60_000 } }
   for (const body of [{}, { reasoning: { effort: 'medium' } }, { unknown_to_us: 1 }]) {
     const request = requestWith(body)
-    const cap = outputCap({ offer, provider: {} }, request.prompt, capping)
+    const cap = outputCap(soldOffer({ offer, provider: {} }), request.prompt, capping)
     const sent = encodeForOffer(dialect, withOutputCap(request, cap), { offer, quirks })
     expect(capIn(sent.body)).toBe(cap)
     // Nothing of the request is lost, so a strict request is not refused for a cap that it did not set.
@@ -65,10 +64,8 @@ test('a cap that the client set is never raised', () => {
 
 test('a cap below the provider’s minimum is raised, and holds and cuts follow the cap that is sent', () => {
   const quirks: Quirks = { minOutputTokens: 16 }
-  const candidate = (dialect: ProviderDialect) => ({
-    offer: { provider: 'p', model: 'm', api: dialect.name },
-    provider: { quirks, dialects: [dialect] },
-  })
+  const candidate = (dialect: ProviderDialect) =>
+    soldOffer({ offer: { provider: 'p', model: 'm', api: dialect.name }, provider: { quirks, dialects: [dialect] } })
   for (const max_output_tokens of [1, 15, 16, 17]) {
     const request = requestWith({ max_output_tokens })
     const raised = candidate(responsesProvider)

@@ -1,5 +1,6 @@
-import type { Effort, InferenceRequest, Offer, Prompt } from '@signalbox/dialects/protocol'
-import { dialectFor, maxTokensFor, type Original, originalOf, type Provider, quirksFor, remember } from '@signalbox/dialects/protocol'
+import type { SoldOffer } from '@signalbox/dialects/common'
+import type { Effort, InferenceRequest, Prompt } from '@signalbox/dialects/protocol'
+import { maxTokensFor, type Original, originalOf, remember } from '@signalbox/dialects/protocol'
 
 // The output limit of a request. If credit or a budget bounds a request without a limit of its own, the gateway sends one, so that the
 // hold covers the cost of the response.
@@ -8,10 +9,7 @@ import { dialectFor, maxTokensFor, type Original, originalOf, type Provider, qui
 // that the turns of a conversation begin with the same bytes and hit the provider's cache.
 
 /** The parts of a candidate that matter here. */
-interface Writer {
-  readonly offer: Offer
-  readonly provider: Pick<Provider, 'quirks' | 'quirksOf'> & Partial<Pick<Provider, 'dialects'>>
-}
+type Writer = Pick<SoldOffer, 'offer' | 'dialect' | 'quirks'>
 
 export interface OutputCapOptions {
   /** Limit for requests that name none. */
@@ -24,9 +22,7 @@ export interface OutputCapOptions {
 const minRoom = 1_024
 
 /** The output limit to send for the client's limit, raised to the minimum that the offer accepts. */
-export function namedCap({ offer, provider }: Writer, named: number): number {
-  return Math.max(named, dialectFor(provider, offer)?.minOutputTokens?.(quirksFor(provider, offer)) ?? 1)
-}
+export const namedCap = ({ dialect, quirks }: Writer, named: number): number => Math.max(named, dialect?.minOutputTokens?.(quirks) ?? 1)
 
 /** The limit on all output tokens: the client's or the default, reduced to what fits the offer and its context window. */
 export function outputCap(
@@ -34,10 +30,10 @@ export function outputCap(
   { max_output_tokens: named, reasoning }: Prompt,
   { usual, inputTokens }: OutputCapOptions,
 ): number {
-  const { offer, provider } = writer
+  const { offer, quirks } = writer
   const { contextWindow = Number.POSITIVE_INFINITY, maxOutputTokens: longest = Number.POSITIVE_INFINITY } = offer
   if (named !== undefined) return Math.min(namedCap(writer, named), longest)
-  const own = quirksFor(provider, offer).defaultMaxTokens ?? usual
+  const own = quirks.defaultMaxTokens ?? usual
   const room = Math.max(minRoom, powerBelow(contextWindow - maxTokensFor(inputTokens)))
   return namedCap(writer, Math.min(Math.min(own, usual) + thinkingTokens(reasoning, usual), longest, room))
 }
@@ -58,8 +54,7 @@ export const maxOutput = (writer: Writer, prompt: Prompt, capping: OutputCapOpti
     : (writer.offer.maxOutputTokens ?? outputCap(writer, prompt, capping))
 
 /** Whether the offer accepts an output limit. Nova's highest reasoning level does not allow one, and some offers reject the field. */
-export function acceptsOutputCap({ offer, provider }: Writer, { reasoning }: Prompt): boolean {
-  const quirks = quirksFor(provider, offer)
+export function acceptsOutputCap({ quirks }: Writer, { reasoning }: Prompt): boolean {
   if (quirks.thinkingField === 'reasoningConfig' && high.has(reasoning?.effort)) return false
   return !quirks.refuses?.some(field => capFields.has(field))
 }

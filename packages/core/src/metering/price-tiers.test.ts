@@ -1,5 +1,5 @@
 import { responsesClient } from '@signalbox/dialects'
-import { requestPrice } from '@signalbox/dialects/common'
+import { requestPrice, soldOffer } from '@signalbox/dialects/common'
 import type { Price, Rates, Usage } from '@signalbox/dialects/protocol'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -74,7 +74,7 @@ test('the priority tier has no tiers for long prompts', () => {
     price: { ...price, priority: { input: 6_000_000, output: 30_000_000 } },
   }
   const request = responsesClient.decodeRequest({ model: 'm', input: 'Hi', service_tier: 'priority' })
-  const paid = requestPrice({ offer, provider: {} }, request)
+  const paid = requestPrice(soldOffer({ offer, provider: {} }), request)
   expect(paid && costOf(paid, used(600_000))).toBe(6 * 600_000)
 })
 
@@ -150,11 +150,12 @@ test('a priority tier with a maximum length leaves longer prompts at the base pr
   const sold = { ...price, priority: { input: 6_000_000, output: 30_000_000, upTo: 272_000 } }
   const offer = { provider: 'p', model: 'm', api: 'responses', price: sold }
   const request = responsesClient.decodeRequest({ model: 'm', input: 'Hi', service_tier: 'priority' })
-  const paid = requestPrice({ offer, provider: {} }, request)
+  const candidate = soldOffer({ offer, provider: {} })
+  const paid = requestPrice(candidate, request)
   expect(paid && costOf(paid, used(272_000))).toBe(6 * 272_000)
   expect(paid && costOf(paid, used(272_001))).toBe(4 * 272_001)
   expect(paid && costOf(paid, used(500_001))).toBe(8 * 500_001)
-  expect(requestPrice({ offer, provider: {} }, request)).toBe(paid)
+  expect(requestPrice(candidate, request)).toBe(paid)
 })
 
 test('a request pays its fee once, and a fee for each call of a hosted tool with a price', () => {

@@ -4,6 +4,7 @@ import { type Act, acts, fakeClock, type ScriptedProvider, scriptedProvider } fr
 import fc from 'fast-check'
 import { describe, expect, inject, test } from 'vitest'
 import { type Watched, watchedEngine } from '../../test/engine.ts'
+import { makeCandidate } from '../routing/plan.ts'
 import { makerOf, sealState } from './reasoning-state/envelope.ts'
 import { runRequest } from './run-request.ts'
 import { endForShutdown } from './running-requests.ts'
@@ -91,7 +92,7 @@ async function createFixture(scripts: readonly (readonly string[])[], ordinary: 
   const [provider, offer] = [providers[0], offers[0]]
   if (!provider?.credential || !offer) throw new Error('A fixture has a provider.')
   const state = await sealState(watched.engine.ring, watched.caller, {
-    maker: makerOf({ provider, credential: provider.credential, offer, model }),
+    maker: makerOf(makeCandidate({ provider, credential: provider.credential, offer, model })),
     text: 'state',
   })
   return { clock, watched, state }

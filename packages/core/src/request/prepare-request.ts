@@ -12,7 +12,7 @@ import { hedges } from './attempts/hedging.ts'
 import { checkContent } from './check-content.ts'
 import { applyPolicy, type PolicyPorts } from './policy/apply-policy.ts'
 import { MoneyBounds } from './policy/money-bounds.ts'
-import { type Carried, openCarried, pinned } from './reasoning-state/open-state.ts'
+import { type Carried, openCarried } from './reasoning-state/open-state.ts'
 
 /** A request that can be admitted: its workspace's policy is applied, its reasoning state is open, and its candidates are known. */
 export interface PreparedRequest {
@@ -61,13 +61,14 @@ interface PrepareOptions {
  */
 export function* prepareRequest(ports: PreparePorts, originalRequest: InferenceRequest, options: PrepareOptions): Step<PreparedRequest> {
   const { caller, admissionWatch, isCount = false } = options
-  const { policy, request, planning, maxHedgeCost, keepsItems } = yield* applyPolicy(ports, originalRequest, options)
+  const { policy, request, defaulted, maxHedgeCost, keepsItems } = yield* applyPolicy(ports, originalRequest, options)
   if (admissionWatch) admissionWatch.deadlineMs = request.routing.deadline_ms ?? ports.timeouts.deadlineMs
   if (!isCount) checkContent(request.prompt)
   const carried = yield* wait(openCarried(request, caller, ports.ring))
   const bounds = new MoneyBounds(policy, caller, request.prompt, ports.limits.maxOutputTokens)
   const inputTokens = isCount ? 0 : bounds.size.likely
-  const plan = makePlan(isCount ? { ...request, delivery: 'stream' } : request, inputTokens, pinned(planning, carried))
+  const planned: InferenceRequest = isCount ? { ...request, delivery: 'stream' } : request
+  const plan = makePlan(ports.planning, planned, inputTokens, { policy, caller, defaulted, lastMade: carried?.lastMade })
   const cacheKey = cacheKeyOf({ request, plan, inputTokens, workspaceId: caller.workspaceId, header: options.header })
   return { policy, request, keepsItems, maxHedgeCost, bounds, inputTokens, carried, plan, hedge: hedges(ports, request), cacheKey }
 }

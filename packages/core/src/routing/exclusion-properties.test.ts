@@ -1,9 +1,8 @@
 import type { JsonObject, Offer, RoutingOptions } from '@signalbox/dialects/protocol'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { asking, candidateOf, questionOf } from '../../test/routing/routing-fixture.ts'
-import { exclusionRules } from './exclusion-rules.ts'
-import { filterCandidates } from './filter-candidates.ts'
+import { asking, candidateOf, filtered, questionOf } from '../../test/routing/routing-fixture.ts'
+import { exclusionRules, isExcludedBy } from './exclusion-rules.ts'
 import type { RoutingQuery } from './needs.ts'
 
 /** Each field has one of these values, or is absent. */
@@ -53,7 +52,7 @@ function question(body: JsonObject, routing: Partial<RoutingOptions>, inputToken
 test('every candidate is either eligible or excluded once, with a reason and a known code', () => {
   fc.assert(
     fc.property(situations, ({ pool, body, routing, inputTokens }) => {
-      const { eligible, excluded } = filterCandidates(pool, question(body, routing, inputTokens))
+      const { eligible, excluded } = filtered(pool, question(body, routing, inputTokens))
       expect(eligible.length + excluded.length).toBe(pool.length)
       expect(eligible).toEqual(pool.filter(candidate => eligible.includes(candidate)))
       for (const { reason, code } of excluded) {
@@ -67,9 +66,9 @@ test('every candidate is either eligible or excluded once, with a reason and a k
 test('adding a constraint never makes a candidate eligible', () => {
   fc.assert(
     fc.property(situations, constraints, ({ pool, body, routing, inputTokens }, more) => {
-      const before = filterCandidates(pool, question(body, routing, inputTokens)).eligible
+      const before = filtered(pool, question(body, routing, inputTokens)).eligible
       // A field set in both takes the first value, because changing a constraint may make candidates eligible.
-      const after = filterCandidates(pool, question(body, { ...more, ...routing }, inputTokens)).eligible
+      const after = filtered(pool, question(body, { ...more, ...routing }, inputTokens)).eligible
       expect(after.every(candidate => before.includes(candidate))).toBe(true)
     }),
   )
@@ -80,8 +79,8 @@ test('the reason is that of the first rule that applies', () => {
     fc.property(situations, ({ pool, body, routing, inputTokens }) => {
       const query = question(body, routing, inputTokens)
       for (const candidate of pool) {
-        const first = exclusionRules.find(rule => rule.applies(query) && rule.excludes(candidate, query))
-        const [actual] = filterCandidates([candidate], query).excluded
+        const first = exclusionRules.find(rule => (rule.need & query.bits) !== 0 && isExcludedBy(rule, candidate, query))
+        const [actual] = filtered([candidate], query).excluded
         const param = first?.param instanceof Function ? first.param(candidate, query) : first?.param
         expect(actual && { code: actual.code, param: actual.param }).toEqual(first && { code: first.code, param })
       }

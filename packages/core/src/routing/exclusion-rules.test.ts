@@ -1,8 +1,7 @@
 import { chatClient, messagesClient, providerDialects } from '@signalbox/dialects'
 import type { InferenceRequest, JsonObject, Model, Offer, Provider, Quirks } from '@signalbox/dialects/protocol'
 import { describe, expect, test } from 'vitest'
-import { asking, candidateOf, price, questionOf } from '../../test/routing/routing-fixture.ts'
-import { filterCandidates } from './filter-candidates.ts'
+import { asking, candidateOf, filtered, price, questionOf } from '../../test/routing/routing-fixture.ts'
 import type { Demands } from './needs.ts'
 
 /** Why an offer is excluded from a request. Undefined if it is not. */
@@ -10,7 +9,7 @@ const whyNot = (fields: JsonObject, offer: Partial<Offer>, inputTokens = 1): str
   whyNotFor(asking(fields), offer, { inputTokens })
 
 function whyNotFor(request: InferenceRequest, offer: Partial<Offer>, more: Parameters<typeof questionOf>[1] = {}): string | undefined {
-  const { excluded } = filterCandidates([candidateOf(offer)], questionOf(request, more))
+  const { excluded } = filtered([candidateOf(offer)], questionOf(request, more))
   return excluded[0] && `${excluded[0].code}: ${excluded[0].reason}`
 }
 
@@ -67,7 +66,7 @@ describe('a maximum price', () => {
     expect(whyNot(nothing, { price })).toMatch(/^routing_constraint/)
     // An unknown price is not a price of 0.
     const { price: _, ...unpriced } = candidateOf({}).offer
-    const { excluded } = filterCandidates([{ ...candidateOf({}), offer: unpriced }], questionOf(asking(nothing)))
+    const { excluded } = filtered([{ ...candidateOf({}), offer: unpriced }], questionOf(asking(nothing)))
     expect(excluded).toMatchObject([{ code: 'routing_failed', reason: expect.stringMatching(/its price is unknown/) }])
   })
 })
@@ -98,7 +97,7 @@ test('for a feature of the caller’s dialect, the error suggests POST /v1/respo
   const soldInResponses = candidateOf({ api: 'responses' })
   const answer = (request: InferenceRequest) => {
     const query = questionOf(request, { responsesOnly: new Set([soldInResponses.model]) })
-    return filterCandidates([soldInResponses], query).excluded.map(({ code, param }) => `${code} ${param}`)
+    return filtered([soldInResponses], query).excluded.map(({ code, param }) => `${code} ${param}`)
   }
   const chat = (fields: JsonObject) => chatClient.decodeRequest({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...fields })
   expect(answer(upload)).toEqual(['response_api_only messages[0].content[0]'])
@@ -130,8 +129,7 @@ test('a required data policy excludes offers without one, and a stricter one is 
 
 test('the data policy of an offer overrides that of its provider', () => {
   const query = questionOf(asking({ gateway: { routing: { data_policy: 'zdr' } } }))
-  const kept = (offer: Partial<Offer>, provider: Partial<Provider>) =>
-    filterCandidates([candidateOf(offer, provider)], query).eligible.length > 0
+  const kept = (offer: Partial<Offer>, provider: Partial<Provider>) => filtered([candidateOf(offer, provider)], query).eligible.length > 0
   expect(kept({}, { dataPolicy: 'zdr' })).toBe(true)
   expect(kept({ dataPolicy: 'may_train' }, { dataPolicy: 'zdr' })).toBe(false)
 })
@@ -152,7 +150,7 @@ test.each<[Demands, boolean]>([
   const candidate = candidateOf({ dataPolicy: 'no_training' })
   const named = { ...candidate, model: { ...candidate.model, aliases: ['alias'] } }
   // A request cannot demand less than its workspace.
-  const { excluded } = filterCandidates([named], questionOf(asking({ gateway: { routing: { data_policy: 'any' } } }), { demands }))
+  const { excluded } = filtered([named], questionOf(asking({ gateway: { routing: { data_policy: 'any' } } }), { demands }))
   expect(excluded.map(({ code, param }) => ({ code, param }))).toEqual(taken ? [] : [{ code: 'routing_constraint_unsatisfiable' }])
 })
 
@@ -162,7 +160,7 @@ describe('a Messages request that ends with the assistant', () => {
   const prefill = request({ role: 'assistant', content: '{' })
   const whyNotAt = (asked: InferenceRequest, dialect: 'messages' | 'bedrock', quirks: Quirks): string | undefined => {
     const candidate = candidateOf({ api: dialect, quirks }, { dialects: [providerDialects[dialect]] })
-    const { excluded } = filterCandidates([candidate], questionOf(asked))
+    const { excluded } = filtered([candidate], questionOf(asked))
     return excluded[0] && `${excluded[0].code}: ${excluded[0].reason}`
   }
 
@@ -206,7 +204,7 @@ describe('a model that a tool names', () => {
 
   test.each(requests)('is a model of the request: %s', (path, request) => {
     const why = (demands: Demands) => {
-      const { excluded } = filterCandidates([candidateOf({})], questionOf(request, { demands, find }))
+      const { excluded } = filtered([candidateOf({})], questionOf(request, { demands, find }))
       return excluded.map(({ code, param, reason }) => [code, param, reason.slice(0, reason.indexOf(' not allow'))])
     }
     const code = 'routing_constraint_unsatisfiable'
@@ -219,7 +217,7 @@ describe('a model that a tool names', () => {
 
   test('is allowed at the provider that sells an allowed model under that name', () => {
     const question = questionOf(asking({ tools: [image] }), { demands: { allowed_models: ['m', 'dear'] }, find })
-    expect(filterCandidates([candidateOf({ provider: 'q' })], question).excluded).toMatchObject([{ param: 'tools[0].model' }])
+    expect(filtered([candidateOf({ provider: 'q' })], question).excluded).toMatchObject([{ param: 'tools[0].model' }])
   })
 
   test('is none where a schema, metadata or a function of the client has such a field', () => {
@@ -227,6 +225,6 @@ describe('a model that a tool names', () => {
       tools: [{ type: 'function', name: 'f', parameters: { type: 'object', properties: { model: { type: 'string' } } } }],
       metadata: { model: 'dear-1' },
     })
-    expect(filterCandidates([candidateOf({})], questionOf(named, { demands: { allowed_models: ['m'] } })).excluded).toEqual([])
+    expect(filtered([candidateOf({})], questionOf(named, { demands: { allowed_models: ['m'] } })).excluded).toEqual([])
   })
 })

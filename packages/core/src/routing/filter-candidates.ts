@@ -1,26 +1,34 @@
 import { append } from '@signalbox/dialects/protocol'
-import { type ExclusionRule, exclusionRules } from './exclusion-rules.ts'
+import { type ExclusionRule, exclusionRules, isExcludedBy, type SoftFilter, softFilters } from './exclusion-rules.ts'
 import type { RoutingQuery } from './needs.ts'
-import type { Candidate, Excluded, ExclusionCode } from './plan.ts'
-import { type SoftFilter, softFilters } from './soft-filters.ts'
+import type { Candidate, Excluded } from './plan.ts'
 
 export interface FilteredCandidates {
   readonly eligible: readonly Candidate[]
   readonly excluded: readonly Excluded[]
 }
 
-/** Splits candidates into those that can serve the request, in the given order, and those that cannot, each with a reason. */
-export function filterCandidates(candidates: readonly Candidate[], query: RoutingQuery): FilteredCandidates {
+/**
+ * Splits candidates into those that can serve the request, in the given order, and those that cannot, each with a reason. `lacks`: by
+ * index, the needs that a candidate may not meet.
+ */
+export function filterCandidates(candidates: readonly Candidate[], lacks: readonly number[], query: RoutingQuery): FilteredCandidates {
   const excluded: Excluded[] = []
   let eligible: readonly Candidate[] = []
-  const rules = exclusionRules.filter(rule => rule.applies(query))
-  for (const candidate of candidates) {
-    const rule = firstExcluding(rules, candidate, query)
+  let lackedByEligible = 0
+  for (let index = 0; index < candidates.length; index++) {
+    const candidate = candidates[index] as Candidate
+    const lacked = (lacks[index] as number) & query.bits
+    const rule = lacked === 0 ? undefined : exclusionRules.find(each => (each.need & lacked) !== 0 && isExcludedBy(each, candidate, query))
     if (rule) excluded.push(excludedBy(rule, candidate, query))
-    else eligible = append(eligible, candidate)
+    else {
+      eligible = append(eligible, candidate)
+      lackedByEligible |= lacked
+    }
   }
+  if (lackedByEligible === 0) return { eligible, excluded }
   for (const rule of softFilters) {
-    if (eligible.length < 2 || !rule.applies(query)) continue
+    if (eligible.length < 2 || (rule.need & lackedByEligible) === 0) continue
     const dropped = excludedSoftly(rule, eligible, query)
     if (dropped.size === 0) continue
     for (const candidate of dropped) excluded.push(excludedBy(rule, candidate, query))
@@ -29,27 +37,15 @@ export function filterCandidates(candidates: readonly Candidate[], query: Routin
   return { eligible, excluded }
 }
 
-/** Whether a candidate has a price and the workspace's settings allow it, regardless of the needs of the request. */
-export const isCallable = (candidate: Candidate, query: RoutingQuery): boolean =>
-  !exclusionRules.some(rule => ofEveryRequest.has(rule.code) && rule.applies(query) && rule.excludes(candidate, query))
-
 /** Whether a candidate could serve the request with some account at its provider. */
 export const suitsSomeAccount = (candidate: Candidate, query: RoutingQuery): boolean =>
-  !exclusionRules.some(rule => rule.dependsOnAccount !== true && rule.applies(query) && rule.excludes(candidate, query))
+  !exclusionRules.some(rule => rule.dependsOnAccount !== true && (rule.need & query.bits) !== 0 && isExcludedBy(rule, candidate, query))
 
-const ofEveryRequest: ReadonlySet<ExclusionCode> = new Set(['routing_constraint_unsatisfiable', 'routing_failed'])
-
-/** On the hot path, so it allocates no closure. */
-function firstExcluding(rules: readonly ExclusionRule[], candidate: Candidate, query: RoutingQuery): ExclusionRule | undefined {
-  for (const rule of rules) if (rule.excludes(candidate, query)) return rule
-  return undefined
-}
-
-function excludedSoftly({ unlessLast, excludes }: SoftFilter, able: readonly Candidate[], query: RoutingQuery): ReadonlySet<Candidate> {
-  const failing = new Set(able.filter(candidate => excludes(candidate, query)))
+function excludedSoftly(rule: SoftFilter, able: readonly Candidate[], query: RoutingQuery): ReadonlySet<Candidate> {
+  const failing = new Set(able.filter(candidate => isExcludedBy(rule, candidate, query)))
   if (failing.size === 0) return failing
   const better = able.filter(candidate => !failing.has(candidate))
-  if (unlessLast === 'any') return better.length > 0 ? failing : new Set()
+  if (rule.unlessLast === 'any') return better.length > 0 ? failing : new Set()
   return new Set([...failing].filter(({ model }) => better.some(other => other.model === model)))
 }
 

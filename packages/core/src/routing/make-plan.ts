@@ -1,90 +1,121 @@
 import { namedModels } from '@signalbox/dialects/common'
 import { GatewayError } from '@signalbox/dialects/errors'
-import type { InferenceRequest, Model } from '@signalbox/dialects/protocol'
+import type { InferenceRequest, Model, Provider } from '@signalbox/dialects/protocol'
 import { isObject, originalOf } from '@signalbox/dialects/protocol'
 import { candidateRanks, maxDistance, preferenceDistance } from './candidate-ranks.ts'
-import { type CandidateSources, type Candidates, candidatesOf } from './candidates.ts'
 import { checkRouting, quoted, unknownStrategy } from './check-routing.ts'
 import { exclusionRules } from './exclusion-rules.ts'
 import { filterCandidates, suitsSomeAccount } from './filter-candidates.ts'
-import { type Demands, needsOf, type RoutingQuery, restrictsModels } from './needs.ts'
+import type { Lane, LanePolicy, Lanes } from './lanes.ts'
+import { bitsOf, type Demands, needsOf, type RoutingQuery } from './needs.ts'
 import type { Candidate, Excluded, Plan } from './plan.ts'
 import { type ResolvedStrategy, strategyNamed } from './strategies.ts'
 
-export interface PlanInput extends CandidateSources {
+/** What a gateway plans requests with. */
+export interface PlanInput {
+  readonly providers: ReadonlyMap<string, Provider>
+  readonly lanes: Lanes
   readonly find: (idOrAlias: string) => Model | undefined
   readonly similarNames: (name: string) => readonly string[]
   readonly strategies: Readonly<Record<string, ResolvedStrategy>>
   /** The default strategy. */
   readonly strategy: string
-  /** Restrictions of the workspace, in addition to those of the request. */
-  readonly demands?: Demands | undefined
-  /** Fields of `routing` that come from the routing defaults of the workspace, not from the request. */
-  readonly defaulted?: ReadonlySet<string> | undefined
   /** Whether images and files at URLs can be downloaded for providers that take only bytes. */
   readonly readsMedia?: boolean
-  /** BYOK keys of the workspace, by provider id, that cannot be used. */
-  readonly unusableKeys?: ReadonlyMap<string, unknown> | undefined
+}
+
+/** The restrictions under which a request is planned. */
+export interface PlanScope {
+  readonly policy?: LanePolicy | undefined
+  readonly caller?: Restricted | undefined
+  /** Fields of `routing` that come from the routing defaults of the workspace, not from the request. */
+  readonly defaulted?: ReadonlySet<string> | undefined
   /** Position in the conversation of the candidate's latest reasoning state. Undefined if it has none. */
-  readonly lastMade?: (candidate: Candidate) => number | undefined
+  readonly lastMade?: ((candidate: Candidate) => number | undefined) | undefined
+}
+
+/** The fields of a caller that restrict its offers. */
+interface Restricted {
+  readonly models?: readonly string[] | undefined
+  readonly isEndUser?: boolean | undefined
+  readonly providerStorage?: boolean | undefined
+}
+
+/** What the workspace and the caller demand of every offer. */
+export function demandsFor(demands: Demands, { models, isEndUser, providerStorage }: Restricted): Demands {
+  const no_stored_fields = isEndUser === true && providerStorage !== true
+  return models || no_stored_fields ? { ...demands, caller_models: models, no_stored_fields } : demands
 }
 
 /**
- * Plans a request: needs → candidates → filters → ranks. The router chooses among candidates of equal rank.
+ * Plans a request: lanes → needs → filters → ranks. The router chooses among candidates of equal rank.
  *
  * @throws 400 or 404 for an unknown name, and the error of the first exclusion rule that applied if no candidate is left
  */
-export function makePlan(request: InferenceRequest, inputTokens: number, input: PlanInput): Plan {
+export function makePlan(planning: PlanInput, request: InferenceRequest, inputTokens: number, scope: PlanScope = {}): Plan {
   const { routing } = request
-  const { strategies, providers, lastMade } = input
-  checkRouting(routing, providers)
-  const name = routing.strategy ?? input.strategy
-  const ruling = strategyNamed(name, strategies)
-  if (ruling === undefined) throw unknownStrategy(name, Object.keys(strategies), input.defaulted?.has('strategy'))
-  const named = modelsOf(request, input)
+  const { policy, caller, defaulted, lastMade } = scope
+  checkRouting(routing, planning.providers)
+  const name = routing.strategy ?? planning.strategy
+  const ruling = strategyNamed(name, planning.strategies)
+  if (ruling === undefined) throw unknownStrategy(name, Object.keys(planning.strategies), defaulted?.has('strategy'))
+  const named = modelsOf(request, planning)
   const retired = named.some(isRetired) ? named.filter(isRetired) : noRetired
   const models = retired.length === 0 ? named : named.filter(model => !isRetired(model))
   if (models.length === 0 && retired[0]) throw retiredModelError(retired[0], paramOf(request, 0))
-  const found = models.map(model => candidatesOf(model, input))
+  const workspaceLanes = planning.lanes.under(policy)
+  const demands = caller ? demandsFor(workspaceLanes.demands, caller) : workspaceLanes.demands
+  const lanes = models.map(model => workspaceLanes.of(model))
+  const lane = lanes.length === 1 ? (lanes[0] as Lane) : joined(lanes)
   const needs = needsOf(request, inputTokens)
-  const { demands = {} } = input
-  const query: RoutingQuery = {
+  const asked = {
     needs,
     routing,
     demands,
-    defaulted: input.defaulted,
-    readsMedia: input.readsMedia ?? false,
-    responsesOnly: needs.natives.length > 0 ? new Set(models.filter((_, at) => found[at]?.responsesOnly)) : noModels,
-    toolModels: restrictsModels(demands) ? namedModels(request.prompt) : noToolModels,
-    find: input.find,
+    defaulted,
+    readsMedia: planning.readsMedia ?? false,
+    responsesOnly: needs.natives.length > 0 ? new Set(models.filter((_, index) => lanes[index]?.responsesOnly)) : noModels,
+    toolModels: demands.allowed_models || demands.caller_models ? namedModels(request.prompt) : noToolModels,
+    find: planning.find,
   }
-  const { eligible, excluded: sifted } = filterCandidates(allOf(found), query)
-  const offline = missingOf(found, query, input.unusableKeys)
-  const excluded = retired.length + offline.length === 0 ? sifted : [...retired.map(retiredModel), ...offline, ...sifted]
+  const query: RoutingQuery = { ...asked, bits: bitsOf(asked, lane.smallestInput) }
+  const { eligible, excluded: filtered } = filterCandidates(lane.candidates, lane.lacks, query)
+  const missing = missingOf(lane, query, policy?.unusableKeys)
+  const excluded = retired.length + missing.length === 0 ? filtered : [...retired.map(retiredModel), ...missing, ...filtered]
   if (!isNonEmpty(eligible)) throw noCandidatesError(models, excluded)
+  const keepsOrder = ruling === 'order'
   const ranks =
     eligible.length > 1
-      ? ranksOf(eligible, { query, models, lastMade, byok: input.credentials !== undefined, keepsOrder: ruling === 'order' })
+      ? candidateRanks(eligible, {
+          order: routing.order,
+          distance: distanceIn(keepsOrder ? models : [], query),
+          lastMade,
+          byok: policy !== undefined && policy.credentials.size > 0,
+          keepsOrder,
+        })
       : undefined
   const pinned = lastMade ? eligible.filter(candidate => lastMade(candidate) !== undefined) : []
-  return {
-    candidates: eligible,
-    excluded,
-    strategy: name,
-    ruling,
-    ...(ranks && { ranks }),
-    ...(pinned.length > 0 && { pinned }),
-  }
+  return { candidates: eligible, excluded, strategy: name, ruling, ranks, pinned: pinned.length > 0 ? pinned : undefined }
 }
 
+/** The lanes of a pool as one. */
+const joined = (lanes: readonly Lane[]): Lane => ({
+  candidates: lanes.flatMap(({ candidates }) => candidates),
+  lacks: lanes.flatMap(({ lacks }) => lacks),
+  smallestInput: Math.min(...lanes.map(({ smallestInput }) => smallestInput)),
+  missing: lanes.flatMap(({ missing }) => missing),
+  missingWithKey: lanes.flatMap(({ missingWithKey }) => missingWithKey),
+  responsesOnly: lanes.every(({ responsesOnly }) => responsesOnly),
+})
+
 /** Offers without a credential, and whether an unusable key of the workspace is all that they lack. */
-function missingOf(found: readonly Candidates[], query: RoutingQuery, unusable: PlanInput['unusableKeys']): readonly Excluded[] {
-  if (!unusable) return found.length === 1 && found[0] ? found[0].missing : found.flatMap(({ missing }) => missing)
-  const lacksOnlyKey = (candidate: Candidate | undefined): boolean =>
-    candidate !== undefined && unusable.has(candidate.provider.id) && suitsSomeAccount(candidate, query)
-  return found.flatMap(({ missing, missingWithKey }) =>
-    missing.map((each, at) => (lacksOnlyKey(missingWithKey[at]) ? { ...each, byok_key_id: null } : each)),
-  )
+function missingOf({ missing, missingWithKey }: Lane, query: RoutingQuery, unusable: LanePolicy['unusableKeys']): readonly Excluded[] {
+  if (!unusable) return missing
+  return missing.map((each, index) => {
+    const candidate = missingWithKey[index]
+    const lacksOnlyKey = candidate !== undefined && unusable.has(candidate.provider.id) && suitsSomeAccount(candidate, query)
+    return lacksOnlyKey ? { ...each, byok_key_id: null } : each
+  })
 }
 
 const isRetired = ({ status }: Model): boolean => status === 'retired'
@@ -95,29 +126,9 @@ const noToolModels: RoutingQuery['toolModels'] = []
 
 const isNonEmpty = (candidates: readonly Candidate[]): candidates is Plan['candidates'] => candidates.length > 0
 
-interface RankContext {
-  readonly lastMade: PlanInput['lastMade']
-  readonly query: RoutingQuery
-  readonly models: readonly Model[]
-  readonly byok: boolean
-  readonly keepsOrder: boolean
-}
-
-const ranksOf = (
-  eligible: readonly Candidate[],
-  { query, models, lastMade, byok, keepsOrder }: RankContext,
-): readonly number[] | undefined =>
-  candidateRanks(eligible, {
-    order: query.routing.order,
-    distance: distanceIn(keepsOrder ? models : [], query),
-    lastMade,
-    byok,
-    keepsOrder,
-  })
-
 /** The requested models without duplicates, such as an alias next to its model. */
-function modelsOf(request: InferenceRequest, input: PlanInput): readonly Model[] {
-  const models = request.routing.models.map((name, at) => input.find(name) ?? refuseModel(name, paramOf(request, at), input))
+function modelsOf(request: InferenceRequest, planning: PlanInput): readonly Model[] {
+  const models = request.routing.models.map((name, index) => planning.find(name) ?? refuseModel(name, paramOf(request, index), planning))
   return models.length === 1 ? models : [...new Set(models)]
 }
 
@@ -158,9 +169,6 @@ function refuseModel(name: string, param: string, { similarNames }: PlanInput): 
     ...(close.length > 0 && { suggestion: `Similar models: ${close.join(', ')}.` }),
   })
 }
-
-const allOf = (found: readonly Candidates[]): readonly Candidate[] =>
-  found.length === 1 && found[0] ? found[0].all : found.flatMap(({ all }) => all)
 
 /** Distance from the preferences of the request. If the models have an order, it takes precedence. */
 function distanceIn(models: readonly Model[], query: RoutingQuery): (candidate: Candidate) => number {

@@ -1,24 +1,14 @@
 import { requiresInlineMedia } from '@signalbox/dialects/common'
-import type { ProviderDialect, Quirks } from '@signalbox/dialects/protocol'
-import { dialectFor } from '@signalbox/dialects/protocol'
 import type { MediaNeed } from './media-needs.ts'
 import type { RoutingQuery } from './needs.ts'
-import { lacksAbility, quirksOf } from './offer-facts.ts'
+import { lacksAbility } from './offer-facts.ts'
 import type { Candidate } from './plan.ts'
 
 // Images, files and audio that an offer does not support. Parts of a conversation are never dropped, so such an offer is excluded.
 
-interface MediaContext {
-  readonly candidate: Candidate
-  readonly quirks: Quirks
-  /** The dialect of the offer, with the features it declares. */
-  readonly dialect: ProviderDialect | undefined
-  /** Whether the gateway downloads URLs for providers that take only bytes. */
-  readonly readsMedia: boolean
-}
-
 interface MediaRule {
-  readonly refuses: (need: MediaNeed, context: MediaContext) => boolean
+  /** `readsMedia`: whether the gateway downloads URLs for providers that take only bytes. */
+  readonly refuses: (need: MediaNeed, candidate: Candidate, readsMedia: boolean) => boolean
   readonly reason: (need: MediaNeed) => string
   readonly suggestion: string
 }
@@ -35,8 +25,8 @@ const places = {
 /** Applies a rule only to media from another dialect: media in the provider's own dialect is sent unchanged. */
 const foreign =
   (refuses: MediaRule['refuses']): MediaRule['refuses'] =>
-  (need, context) =>
-    need.dialect !== context.candidate.offer.api && refuses(need, context)
+  (need, candidate, readsMedia) =>
+    need.dialect !== candidate.offer.api && refuses(need, candidate, readsMedia)
 
 const orElse = (instead: string): string => `${instead}, or choose a model that supports it.`
 
@@ -45,7 +35,7 @@ const takesNone = ({ kind, param }: MediaNeed): string => `it does not support $
 /** In order: the first rule that applies gives the reason. */
 const mediaRules: readonly MediaRule[] = [
   {
-    refuses: ({ kind }, { candidate }) => kind === 'image' && lacksAbility(candidate, 'vision'),
+    refuses: ({ kind }, candidate) => kind === 'image' && lacksAbility(candidate, 'vision'),
     reason: takesNone,
     suggestion: orElse('Describe it as text'),
   },
@@ -61,7 +51,7 @@ const mediaRules: readonly MediaRule[] = [
     suggestion: orElse('Send a transcript as text'),
   },
   {
-    refuses: ({ kind, form }, { quirks, dialect, readsMedia }) =>
+    refuses: ({ kind, form }, { quirks, dialect }, readsMedia) =>
       form === 'address' && kind !== 'audio' && !readsMedia && requiresInlineMedia(kind, quirks, dialect),
     reason: ({ kind, param }) => `it only accepts ${nouns[kind]} as base64 data, and \`${param}\` is the URL of ${each[kind]}`,
     suggestion: orElse('Send the data instead of the URL'),
@@ -90,14 +80,8 @@ export interface RefusedMedia {
 
 /** The first part of the request that the candidate does not support. Undefined if it supports all. */
 export function refusedMedia(candidate: Candidate, { needs, readsMedia }: RoutingQuery): RefusedMedia | undefined {
-  const context: MediaContext = {
-    candidate,
-    quirks: quirksOf(candidate),
-    dialect: dialectFor(candidate.provider, candidate.offer),
-    readsMedia,
-  }
   for (const need of needs.media) {
-    const rule = mediaRules.find(({ refuses }) => refuses(need, context))
+    const rule = mediaRules.find(({ refuses }) => refuses(need, candidate, readsMedia))
     if (rule) return { param: need.param, reason: rule.reason(need), suggestion: rule.suggestion }
   }
   return undefined

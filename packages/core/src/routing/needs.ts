@@ -1,29 +1,51 @@
-import { type NamedModel, wantsLogprobs } from '@signalbox/dialects/common'
-import type {
-  DataPolicyDemand,
-  DialectName,
-  InferenceRequest,
-  Item,
-  Model,
-  Prompt,
-  RoutingOptions,
-  Tool,
-} from '@signalbox/dialects/protocol'
-import { originalOf } from '@signalbox/dialects/protocol'
+import { bringsTools, type NamedModel, wantsLogprobs } from '@signalbox/dialects/common'
+import type { DataPolicyDemand, DialectName, InferenceRequest, Model, Prompt, RoutingOptions, Tool } from '@signalbox/dialects/protocol'
+import { innerDialect, originalOf } from '@signalbox/dialects/protocol'
 import { type ContentNeeds, contentNeedsOf, type NativeNeed } from './media-needs.ts'
 import { storedFieldOf } from './stored-fields.ts'
+
+/** What a request may need of an offer, as bits. */
+export const need = {
+  /** Needs of every request: a known price and what the workspace's settings allow; and an offer that is not about to end. */
+  allowance: 1 << 0,
+  currentOffer: 1 << 1,
+  /** Parts of the input that only Responses, or only one dialect, can express. */
+  responsesInput: 1 << 2,
+  nativeInput: 1 << 3,
+  stream: 1 << 4,
+  whole: 1 << 5,
+  storedField: 1 << 6,
+  /** Tools that the provider runs. */
+  providerTools: 1 << 7,
+  prefill: 1 << 8,
+  tools: 1 << 9,
+  toolChoiceRequired: 1 << 10,
+  media: 1 << 11,
+  structuredOutput: 1 << 12,
+  jsonMode: 1 << 13,
+  /** More room than the offer with the smallest context window has. */
+  contextWindow: 1 << 14,
+  callerModels: 1 << 15,
+  toolModels: 1 << 16,
+  /** Options of `gateway.routing`. */
+  only: 1 << 17,
+  ignore: 1 << 18,
+  dataPolicy: 1 << 19,
+  maxPrice: 1 << 20,
+  /** Needs that exclude an offer only while another meets them. */
+  outputTokens: 1 << 21,
+  toolDialects: 1 << 22,
+  recordDialects: 1 << 23,
+  logprobs: 1 << 24,
+} as const
 
 /** What a request requires of an offer. */
 export interface Needs extends ContentNeeds {
   readonly stream: boolean
-  readonly structuredOutput: boolean
-  readonly jsonMode: boolean
-  readonly logprobs: boolean
   /** Whether reasoning is requested. */
   readonly reasoning: boolean
-  readonly toolChoiceRequired: boolean
   /** The final message, if it is an assistant message. */
-  readonly prefill?: NativeNeed
+  readonly prefill: NativeNeed | undefined
   /** Fields that affect its price. */
   readonly pricing: Pick<Prompt, 'service_tier' | 'native'>
   /**
@@ -62,6 +84,8 @@ export interface RoutingQuery {
   /** Fields of `routing` that come from the routing defaults of the workspace, not from the request. */
   readonly defaulted?: ReadonlySet<string> | undefined
   readonly needs: Needs
+  /** The needs as bits, with those for the options of `routing` and for the restrictions. */
+  readonly bits: number
   readonly routing: RoutingOptions
   readonly demands: Demands
   /** Whether the gateway can download images and files at URLs. */
@@ -73,10 +97,6 @@ export interface RoutingQuery {
   /** Finds a model by its id or an alias. */
   readonly find: (idOrAlias: string) => Model | undefined
 }
-
-/** Whether the workspace or the caller restricts models. */
-export const restrictsModels = ({ allowed_models, caller_models }: Demands): boolean =>
-  allowed_models !== undefined || caller_models !== undefined
 
 const dialectOf = (tool: Tool): readonly DialectName[] => {
   const original = originalOf(tool)
@@ -90,12 +110,6 @@ const onlyDialectsOf = (tool: Tool): readonly DialectName[] => {
   return tool.tools ? tool.tools.flatMap(onlyDialectsOf) : [tool.dialect]
 }
 
-/** The need of a conversation that ends with this message of the assistant. */
-function prefillNeed(last: Item): Pick<Needs, 'prefill'> {
-  const original = originalOf(last)
-  return original ? { prefill: { dialect: original.dialect, param: original.path ?? 'input' } } : {}
-}
-
 const noTools: readonly Tool[] = []
 const noDialects: readonly DialectName[] = []
 
@@ -103,16 +117,13 @@ export function needsOf({ prompt, delivery }: InferenceRequest, inputTokens: num
   const tools = prompt.tools ?? noTools
   const content = contentNeedsOf(prompt.input)
   const last = prompt.input.at(-1)
+  const ending = last?.type === 'message' && last.role === 'assistant' ? originalOf(last) : undefined
   return {
     ...content,
     stream: delivery === 'stream',
     tools: content.tools || tools.some(bringsFunctions),
-    structuredOutput: prompt.text?.format?.type === 'json_schema',
-    jsonMode: prompt.text?.format?.type === 'json_object',
-    logprobs: wantsLogprobs(prompt),
     reasoning: prompt.reasoning?.effort !== undefined && prompt.reasoning.effort !== 'none',
-    toolChoiceRequired: prompt.tool_choice === 'required',
-    ...(last?.type === 'message' && last.role === 'assistant' && prefillNeed(last)),
+    prefill: ending && { dialect: ending.dialect, param: ending.path ?? 'input' },
     pricing: prompt,
     toolDialects: tools.length === 0 ? noDialects : tools.flatMap(onlyDialectsOf),
     inputTokens,
@@ -120,4 +131,33 @@ export function needsOf({ prompt, delivery }: InferenceRequest, inputTokens: num
     storedField: storedFieldOf(prompt),
     prompt,
   }
+}
+
+/** The needs of a request as bits. `smallestInput`: the fewest input tokens that fit in an offer that may serve it. */
+export function bitsOf({ needs, routing, demands, toolModels }: Omit<RoutingQuery, 'bits'>, smallestInput: number): number {
+  const { prompt } = needs
+  let bits: number = need.allowance | need.currentOffer | (needs.stream ? need.stream : need.whole)
+  if (needs.natives.length > 0) bits |= need.nativeInput
+  if (needs.natives.some(({ dialect }) => dialect === innerDialect)) bits |= need.responsesInput
+  if (needs.storedField !== undefined) bits |= need.storedField
+  if (prompt.native !== undefined || prompt.extensions !== undefined || bringsTools(prompt)) bits |= need.providerTools
+  if (needs.prefill) bits |= need.prefill
+  if (needs.tools) bits |= need.tools
+  if (prompt.tool_choice === 'required') bits |= need.toolChoiceRequired
+  if (needs.media.length > 0) bits |= need.media
+  if (prompt.text?.format?.type === 'json_schema') bits |= need.structuredOutput
+  if (prompt.text?.format?.type === 'json_object') bits |= need.jsonMode
+  // The estimate is on the high side, so only prompts that are clearly too long are excluded. The provider decides about the others.
+  if (!needs.documents && needs.inputTokens > 2 * smallestInput) bits |= need.contextWindow
+  if (demands.caller_models) bits |= need.callerModels
+  if (toolModels.length > 0) bits |= need.toolModels
+  if (routing.only) bits |= need.only
+  if (routing.ignore) bits |= need.ignore
+  if (routing.data_policy) bits |= need.dataPolicy
+  if (routing.max_price) bits |= need.maxPrice
+  if (needs.outputTokens !== undefined) bits |= need.outputTokens
+  if (needs.toolDialects.length > 0) bits |= need.toolDialects
+  if (needs.recordDialects.length > 0) bits |= need.recordDialects
+  if (wantsLogprobs(prompt)) bits |= need.logprobs
+  return bits
 }

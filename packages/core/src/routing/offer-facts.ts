@@ -1,6 +1,6 @@
 import { buysDear, requestPrice } from '@signalbox/dialects/common'
-import type { Ability, DialectName, Quirks, Rates } from '@signalbox/dialects/protocol'
-import { type DataPolicyDemand, dataPolicies, maxTokensFor, quirksFor, ratesUpTo, toUsd } from '@signalbox/dialects/protocol'
+import type { Ability, DialectName, Rates } from '@signalbox/dialects/protocol'
+import { type DataPolicyDemand, dataPolicies, maxTokensFor, ratesUpTo, toUsd } from '@signalbox/dialects/protocol'
 import type { RoutingQuery } from './needs.ts'
 import type { Candidate } from './plan.ts'
 
@@ -8,8 +8,6 @@ import type { Candidate } from './plan.ts'
 
 export const lacksAbility = ({ offer }: Candidate, ability: Ability): boolean =>
   offer.abilities !== undefined && !offer.abilities.includes(ability)
-
-export const quirksOf = ({ offer, provider }: Candidate): Quirks => quirksFor(provider, offer)
 
 /** Whether its credential may open what is stored at the provider: it is the workspace's own, or the operator allows it. */
 export const mayOpenStored = ({ credential, provider }: Candidate): boolean =>
@@ -30,8 +28,8 @@ export const meetsDataPolicy = (candidate: Candidate, demand: DataPolicyDemand =
   demand === 'any' || dataPolicies.slice(0, dataPolicies.indexOf(demand) + 1).some(each => each === dataPolicyOf(candidate))
 
 /** Whether the request gets the priority tier from this candidate. */
-export const getsPriorityTier = (candidate: Candidate, { needs, routing }: RoutingQuery): boolean =>
-  buysDear(needs.pricing.service_tier, routing, { price: candidate.offer.price, quirks: quirksOf(candidate) })
+export const getsPriorityTier = ({ offer: { price }, quirks }: Candidate, { needs, routing }: RoutingQuery): boolean =>
+  buysDear(needs.pricing.service_tier, routing, { price, quirks })
 
 /** The rates above the request's price limit, as part of a message. Every rate that may apply must be within the limit. */
 export function priceAboveLimit(candidate: Candidate, query: RoutingQuery): string | undefined {

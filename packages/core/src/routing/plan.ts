@@ -1,13 +1,32 @@
-import type { Credential, Model, Offer, Provider } from '@signalbox/dialects/protocol'
+import { type SoldOffer, soldOffer } from '@signalbox/dialects/common'
+import type { Credential, Model, Offer, Provider, Rates } from '@signalbox/dialects/protocol'
+import type { TrackedOffer } from '@signalbox/router'
 import type { ResolvedStrategy } from './strategies.ts'
 
-/** A way to serve a request: an offer of a model, and the credential to use. */
-export interface Candidate {
+/** The parts of a candidate. */
+interface CandidateParts {
   readonly model: Model
   readonly offer: Offer
   readonly provider: Provider
   readonly credential: Credential
 }
+
+/** The properties of a request for which the router tracks a candidate as a separate offer. */
+export interface OfferVariant {
+  /** The rates that this request pays. */
+  readonly rates: Rates
+  /** Whether the model reasons before it answers, during which it may be silent. */
+  readonly thinking: boolean
+}
+
+/** A way to serve a request: an offer of a model and the credential to use, with the facts that calls depend on. */
+export interface Candidate extends CandidateParts, SoldOffer {
+  /** The router's offers for it. */
+  readonly tracked: (OfferVariant & { readonly tracked: TrackedOffer })[]
+}
+
+/** A candidate with its facts, which are found here once. */
+export const makeCandidate = (parts: CandidateParts): Candidate => ({ ...parts, ...soldOffer(parts), tracked: [] })
 
 /** The candidates of a request, their ranks, and the excluded offers with reasons. */
 export interface Plan {

@@ -1,8 +1,7 @@
 import { chatClient, messagesClient, responsesClient } from '@signalbox/dialects'
 import type { ClientDialect, InferenceRequest, Json, JsonObject, Provider } from '@signalbox/dialects/protocol'
 import { describe, expect, test } from 'vitest'
-import { candidateOf, questionOf } from '../../test/routing/routing-fixture.ts'
-import { filterCandidates } from './filter-candidates.ts'
+import { candidateOf, filtered, questionOf } from '../../test/routing/routing-fixture.ts'
 import type { Demands } from './needs.ts'
 import { storedFieldOf } from './stored-fields.ts'
 
@@ -228,7 +227,7 @@ describe('a request that names something stored', () => {
   const excluded = (owner: 'platform' | 'workspace', provider: Partial<Provider> = {}, demands: Demands = {}): Json => {
     const made = candidateOf({ api: 'responses' }, provider)
     const candidate = { ...made, credential: { ...made.credential, owner } }
-    const [reason] = filterCandidates([candidate], questionOf(request, { demands })).excluded
+    const [reason] = filtered([candidate], questionOf(request, { demands })).excluded
     return reason ? [reason.code, reason.param ?? ''] : null
   }
   const refused = ['operation_not_allowed', 'input[0].content[0].file_id']

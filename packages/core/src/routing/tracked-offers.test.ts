@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { groq } from '../../../providers/src/hosts.ts'
 import { deepseek } from '../../../providers/src/vendors.ts'
 import { candidateOf, price } from '../../test/routing/routing-fixture.ts'
+import { makeCandidate } from './plan.ts'
 import { createCandidateTracker } from './tracked-offers.ts'
 
 const contenders = createCandidateTracker(createDynamicRouter({ monotonic: () => 0, preference: 'balanced', seed: 1 }))
@@ -17,11 +18,12 @@ test('the router learns from the facts of the provider or offer how long a promp
 test('the router learns separately of each key of the operator', () => {
   const provider = deepseek({ apiKey: ['one', 'two', 'three'] })
   const { credential, moreCredentials = [] } = provider
-  const { offer, ...candidate } = candidateOf({}, provider)
+  const { offer, model } = candidateOf({}, provider)
   const idOf = (used: typeof credential) =>
-    contenders({ ...candidate, offer, credential: used as NonNullable<typeof used> }, { rates: price, thinking: false }).offer.id.split(
-      '@',
-    )[1]
+    contenders(makeCandidate({ model, offer, provider, credential: used as NonNullable<typeof used> }), {
+      rates: price,
+      thinking: false,
+    }).offer.id.split('@')[1]
   expect([credential, ...moreCredentials].map(idOf)).toEqual(['platform', 'platform:2', 'platform:3'])
 })
 

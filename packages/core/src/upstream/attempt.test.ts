@@ -1,7 +1,7 @@
 import { bedrockProvider, chatProvider } from '@signalbox/dialects'
 import type { InferenceRequest, JsonObject, Quirks, Sink, Source, Transport } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
-import type { Candidate } from '../routing/plan.ts'
+import { type Candidate, makeCandidate } from '../routing/plan.ts'
 import { type Cancellation, createCancellation } from '../runtime/cancellation.ts'
 import type { Clock, MediaReader } from '../runtime/ports.ts'
 import { Attempt, type SelectedOffer, type UpstreamEngine } from './attempt.ts'
@@ -29,12 +29,13 @@ function heldClock(): Clock & { readonly fire: () => void; readonly waits: reado
   }
 }
 
-const candidateOf = (dialect: typeof chatProvider, quirks: Quirks = {}): Candidate => ({
-  model: { id: 'm', offers: [] },
-  offer: { provider: 'p', model: 'm', api: dialect.name, quirks },
-  provider: { id: 'p', dialects: [dialect], endpoint: () => 'http://p.test/', authorize: () => {} },
-  credential: { id: 'c', owner: 'platform', secret: 'sk-secret-secret' },
-})
+const candidateOf = (dialect: typeof chatProvider, quirks: Quirks = {}): Candidate =>
+  makeCandidate({
+    model: { id: 'm', offers: [] },
+    offer: { provider: 'p', model: 'm', api: dialect.name, quirks },
+    provider: { id: 'p', dialects: [dialect], endpoint: () => 'http://p.test/', authorize: () => {} },
+    credential: { id: 'c', owner: 'platform', secret: 'sk-secret-secret' },
+  })
 
 const picture: InferenceRequest = {
   prompt: {

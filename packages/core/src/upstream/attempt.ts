@@ -18,7 +18,7 @@ import type {
   Usage,
   Warning,
 } from '@signalbox/dialects/protocol'
-import { dialectFor, largeBody, quirksFor, startFold } from '@signalbox/dialects/protocol'
+import { largeBody, startFold } from '@signalbox/dialects/protocol'
 import type { AnswerUsage, DynamicRouter, RouterAttempt, RouterChoice, TrackedOffer } from '@signalbox/router'
 import { mayOpenStored } from '../routing/offer-facts.ts'
 import type { Candidate } from '../routing/plan.ts'
@@ -118,13 +118,13 @@ export class Attempt implements AnswerHandlers {
   #underway: RouterAttempt | undefined
 
   constructor(run: AttemptedRequest, selected: SelectedOffer, ceilingMs: number, cancellation: Cancellation) {
-    const { provider, offer } = selected.candidate
+    const { dialect, quirks } = selected.candidate
     this.#run = run
     this.selected = selected
     this.candidate = selected.candidate
     this.ceilingMs = ceilingMs
-    this.#quirks = quirksFor(provider, offer)
-    this.#dialect = dialectFor(provider, offer)
+    this.#quirks = quirks
+    this.#dialect = dialect
     this.#connection = openConnection(cancellation)
   }
 

@@ -2,18 +2,18 @@ import { chatProvider } from '@signalbox/dialects'
 import type { Failure } from '@signalbox/dialects/protocol'
 import { compatible } from '@signalbox/providers'
 import { expect, test } from 'vitest'
-import type { Candidate } from '../routing/plan.ts'
+import { makeCandidate } from '../routing/plan.ts'
 import { allFailed } from './error-message.ts'
 import { failureWithoutSecret } from './failure-without-secret.ts'
 import { logFailure } from './log-failure.ts'
 
 const secret = 'topsecret-0123456789'
-const candidate: Candidate = {
+const candidate = makeCandidate({
   model: { id: 'm', offers: [] },
   offer: { provider: 'local', model: 'theirs', api: 'chat' },
   provider: compatible({ id: 'local', baseURL: 'http://127.0.0.1:8000/api' }),
   credential: { id: 'local:platform', owner: 'platform', secret },
-}
+})
 
 /** The log lines of an error response, and the message that the client receives. */
 function told(status: number, body: string) {

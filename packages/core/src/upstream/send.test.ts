@@ -1,16 +1,16 @@
 import { chatProvider } from '@signalbox/dialects'
 import type { Transport, TransportReply } from '@signalbox/dialects/protocol'
 import { describe, expect, test } from 'vitest'
-import type { Candidate } from '../routing/plan.ts'
+import { makeCandidate } from '../routing/plan.ts'
 import { webClock } from '../runtime/web.ts'
 import { type AnswerHandlers, Exchange, type ProviderRequest } from './send.ts'
 
-const candidate: Candidate = {
+const candidate = makeCandidate({
   model: { id: 'm', offers: [] },
   offer: { provider: 'p', model: 'm', api: 'chat' },
   provider: { id: 'p', dialects: [chatProvider], endpoint: () => 'http://p.test/', authorize: () => {} },
   credential: { id: 'c', owner: 'platform', secret: 'sk-secret-secret' },
-}
+})
 const request: ProviderRequest = {
   candidate,
   dialect: chatProvider,

@@ -2,9 +2,12 @@ import { providerDialects, responsesClient } from '@signalbox/dialects'
 import { namedModels } from '@signalbox/dialects/common'
 import type { InferenceRequest, JsonObject, Model, Offer, Provider } from '@signalbox/dialects/protocol'
 import { directoryOf } from '@signalbox/workspaces'
-import { makePlan, type PlanInput } from '../../src/routing/make-plan.ts'
-import { needsOf, type RoutingQuery } from '../../src/routing/needs.ts'
-import type { Candidate, Plan } from '../../src/routing/plan.ts'
+import { lacksOf } from '../../src/routing/exclusion-rules.ts'
+import { type FilteredCandidates, filterCandidates } from '../../src/routing/filter-candidates.ts'
+import { Lanes } from '../../src/routing/lanes.ts'
+import { makePlan, type PlanInput, type PlanScope } from '../../src/routing/make-plan.ts'
+import { bitsOf, needsOf, type RoutingQuery } from '../../src/routing/needs.ts'
+import { type Candidate, makeCandidate, type Plan } from '../../src/routing/plan.ts'
 import { strategies } from '../../src/routing/strategies.ts'
 
 // Requests and those who may serve them, as routing sees them.
@@ -14,12 +17,12 @@ export const price = { input: 1_000_000, output: 1_000_000 }
 /** Somebody of whom nothing is known but a price. */
 export const candidateOf = (offer: Partial<Offer>, provider: Partial<Provider> = {}): Candidate => {
   const sold: Offer = { provider: 'p', model: 'm', api: 'chat', price, ...offer }
-  return {
+  return makeCandidate({
     model: { id: 'm', offers: [sold] },
     offer: sold,
     provider: { id: sold.provider, dialects: [], endpoint: () => '', authorize: () => {}, ...provider },
     credential: { id: 'c', owner: 'platform', secret: '' },
-  }
+  })
 }
 
 /** As a caller of POST /v1/responses says it. */
@@ -28,16 +31,27 @@ export const asking = (fields: JsonObject): InferenceRequest => responsesClient.
 export const questionOf = (
   request: InferenceRequest,
   more: Partial<RoutingQuery> & { readonly inputTokens?: number } = {},
-): RoutingQuery => ({
-  needs: needsOf(request, more.inputTokens ?? 1),
-  routing: request.routing,
-  demands: {},
-  readsMedia: false,
-  responsesOnly: new Set(),
-  toolModels: namedModels(request.prompt),
-  find: () => undefined,
-  ...more,
-})
+): RoutingQuery => {
+  const query = {
+    needs: needsOf(request, more.inputTokens ?? 1),
+    routing: request.routing,
+    demands: {},
+    readsMedia: false,
+    responsesOnly: new Set<Model>(),
+    toolModels: namedModels(request.prompt),
+    find: () => undefined,
+    ...more,
+  }
+  return { ...query, bits: bitsOf(query, 0) }
+}
+
+/** Which of these can serve the request. */
+export const filtered = (candidates: readonly Candidate[], query: RoutingQuery): FilteredCandidates =>
+  filterCandidates(
+    candidates,
+    candidates.map(each => lacksOf(each, query.demands)),
+    query,
+  )
 
 export interface Selling {
   readonly providers: readonly Provider[]
@@ -48,11 +62,12 @@ export interface Selling {
 export function planOf(
   request: InferenceRequest,
   { providers, models }: Selling,
-  { inputTokens = 1, ...more }: Partial<PlanInput> & { readonly inputTokens?: number | undefined } = {},
+  { inputTokens = 1, readsMedia, ...scope }: PlanScope & Pick<PlanInput, 'readsMedia'> & { readonly inputTokens?: number | undefined } = {},
 ): Plan {
   const { find, similarNames } = directoryOf(models, providers, { clock: { now: () => 0 } })
   const byId = new Map(providers.map(each => [each.id, each]))
-  return makePlan(request, inputTokens, { providers: byId, find, similarNames, strategies, strategy: 'order', ...more })
+  const planning = { providers: byId, lanes: new Lanes(byId), find, similarNames, strategies, strategy: 'order', readsMedia }
+  return makePlan(planning, request, inputTokens, scope)
 }
 
 /** A provider that supports every dialect, with a platform credential. */

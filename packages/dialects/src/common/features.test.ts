@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fidelityOf } from '../../../core/src/request/dry-run/fidelity.ts'
+import { makeCandidate } from '../../../core/src/routing/plan.ts'
 import type { Fate } from '../protocol/dialect.ts'
 import type { Item, Part } from '../protocol/item.ts'
 import type { Offer } from '../protocol/model.ts'
@@ -94,12 +95,12 @@ const losses: ReadonlySet<Fate> = new Set<Fate>(['approximated', 'dropped', 'ref
 
 describe.each(Object.values(providerDialects))('$name', dialect => {
   const offer: Offer = { provider: 'p', model: 'm', api: dialect.name, maxOutputTokens: 64_000 }
-  const candidate = {
+  const candidate = makeCandidate({
     model: { id: 'm', offers: [offer] },
     offer,
     provider: { id: 'p', dialects: [dialect], endpoint: () => '', authorize: () => {} },
-    credential: { id: 'c', owner: 'platform' as const, secret: '' },
-  }
+    credential: { id: 'c', owner: 'platform', secret: '' },
+  })
 
   test.each([...features].map(([id, feature]) => ({ id, ...feature })))('$name: a sample has the fate that the table states', feature => {
     const prompt = samples[feature.name]

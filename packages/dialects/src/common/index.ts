@@ -35,7 +35,7 @@ export { excessIn, isTooComplex, type JsonCaps, parseBounded } from './parse-fra
 export { isContentLost, itemParts } from './part-warnings.ts'
 export { readHeadroom } from './read-rate-limit-headers.ts'
 export { withoutSecret } from './redact.ts'
-export { isUnpricedFlex, requestPrice, type StatedUsage, unpricedExtras } from './request-price.ts'
+export { isUnpricedFlex, requestPrice, type SoldOffer, type StatedUsage, soldOffer, unpricedExtras } from './request-price.ts'
 export { requiresInlineMedia } from './requires-inline-media.ts'
 export { checkRoutingFields, readRouting } from './routing-options.ts'
 export { mayThink, wantsLogprobs } from './sampling.ts'

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { filterCandidates } from '../../../core/src/routing/filter-candidates.ts'
-import { candidateOf, questionOf } from '../../../core/test/routing/routing-fixture.ts'
+import { candidateOf, filtered, questionOf } from '../../../core/test/routing/routing-fixture.ts'
 import { chatClient } from '../chat/client.ts'
 import { messagesClient } from '../messages/client.ts'
 import type { Provider } from '../protocol/provider.ts'
@@ -42,7 +41,7 @@ test('a provider refuses tools without a price if its operator says so, but not 
   ) => {
     const made = candidateOf({ api: dialect, price: { input: 1, output: 1, tools } }, provider)
     const candidate = { ...made, credential: { ...made.credential, owner } }
-    const [excluded] = filterCandidates([candidate], questionOf(request)).excluded
+    const [excluded] = filtered([candidate], questionOf(request)).excluded
     return excluded && [excluded.code, excluded.param]
   }
   const search = { enable_search: true }

@@ -11,7 +11,7 @@ import type { Model, Offer, Quirks } from '../protocol/model.ts'
 import type { JsonObject } from '../protocol/wire.ts'
 import { responsesClient } from '../responses/client.ts'
 import { responsesProvider } from '../responses/provider.ts'
-import { isUnpricedFlex, requestPrice, unpricedExtras } from './request-price.ts'
+import { isUnpricedFlex, requestPrice, soldOffer, unpricedExtras } from './request-price.ts'
 
 const ordinary = { input: 1_000_000, output: 2_000_000 }
 const priority = { input: 3_000_000, output: 6_000_000 }
@@ -46,7 +46,7 @@ test('a more expensive tier is sent exactly if its price is charged', () => {
         for (const dialect of [chatProvider, responsesProvider]) {
           const request = ask(fields)
           const { body } = dialect.encodeRequest(request, offer, provider)
-          const paid = requestPrice({ offer, provider: { quirks: provider } }, request)
+          const paid = requestPrice(soldOffer({ offer, provider: { quirks: provider } }), request)
           const sent = body.service_tier as string | undefined
           expect({ fields, sent, tiered: paid === priority }).toEqual({ fields, sent, tiered: !cheap.has(sent) })
         }
@@ -54,19 +54,25 @@ test('a more expensive tier is sent exactly if its price is charged', () => {
 
 test('the offer’s own quirks override those of its provider', () => {
   const request = ask({ gateway: { routing: { tier: 'priority' } } })
-  expect(requestPrice({ offer: tiered, provider: {} }, request)).toBe(tiered.price)
-  expect(requestPrice({ offer: { ...tiered, quirks: { priorityTier: 'x' } }, provider: {} }, request)).toBe(priority)
+  expect(requestPrice(soldOffer({ offer: tiered, provider: {} }), request)).toBe(tiered.price)
+  expect(requestPrice(soldOffer({ offer: { ...tiered, quirks: { priorityTier: 'x' } }, provider: {} }), request)).toBe(priority)
   expect(
-    requestPrice({ offer: { ...tiered, quirks: { refuses: ['service_tier'] } }, provider: { quirks: { priorityTier: 'x' } } }, request),
+    requestPrice(
+      soldOffer({ offer: { ...tiered, quirks: { refuses: ['service_tier'] } }, provider: { quirks: { priorityTier: 'x' } } }),
+      request,
+    ),
   ).toBe(tiered.price)
 })
 
 test('an unknown price stays unknown, and a hold follows the tier', () => {
   const { price, ...free } = tiered
   const request = ask({ service_tier: 'priority', max_output_tokens: 10 })
-  expect(requestPrice({ offer: free, provider: {} }, request)).toBeUndefined()
+  expect(requestPrice(soldOffer({ offer: free, provider: {} }), request)).toBeUndefined()
   expect(
-    estimateMaxCost({ ...tiered, price: requestPrice({ offer: tiered, provider: {} }, request) }, { likely: 0, max: 0, output: 10 }),
+    estimateMaxCost(
+      { ...tiered, price: requestPrice(soldOffer({ offer: tiered, provider: {} }), request) },
+      { likely: 0, max: 0, output: 10 },
+    ),
   ).toBe(60)
   expect(estimateMaxCost(tiered, { likely: 0, max: 0, output: 10 })).toBe(20)
 })
@@ -97,17 +103,17 @@ test('an option that costs more is sent and charged if its price is known', () =
   const both = asking({ speed: 'fast', inference_geo: 'us' })
   const { body, warnings } = messagesProvider.encodeRequest(both, offer, {})
   expect([body.speed, body.inference_geo, warnings]).toEqual(['fast', 'us', []])
-  expect(requestPrice({ offer, provider: {} }, both)).toEqual({
+  expect(requestPrice(soldOffer({ offer, provider: {} }), both)).toEqual({
     ...price,
     input: 73,
     output: 220,
     tiers: [{ over: 9, input: 110, output: 330 }],
   })
   // The usage stated in the response is charged, whatever was requested.
-  expect(requestPrice({ offer, provider: {} }, both, { options: { speed: 'standard' } })?.output).toBe(110)
-  expect(requestPrice({ offer, provider: {} }, asking({}), { options: { inference_geo: 'us' } })?.output).toBe(110)
+  expect(requestPrice(soldOffer({ offer, provider: {} }), both, { options: { speed: 'standard' } })?.output).toBe(110)
+  expect(requestPrice(soldOffer({ offer, provider: {} }), asking({}), { options: { inference_geo: 'us' } })?.output).toBe(110)
   // A field of another dialect is neither sent nor charged.
-  expect(requestPrice({ offer: { ...offer, api: 'chat' }, provider: {} }, both)?.output).toBe(100)
+  expect(requestPrice(soldOffer({ offer: { ...offer, api: 'chat' }, provider: {} }), both)?.output).toBe(100)
   expect(messagesProvider.encodeRequest(asking({ inference_geo: 'eu' }), offer, {}).warnings.map(({ param }) => param)).toEqual([
     'inference_geo',
   ])
@@ -129,7 +135,7 @@ describe('the tier stated in a response', () => {
   const usual = ask({})
   const fast = ask({ service_tier: 'priority' })
   const at = (request: typeof usual, service_tier?: string, offer = tiered) =>
-    requestPrice({ offer, provider: {} }, request, service_tier === undefined ? {} : { service_tier })
+    requestPrice(soldOffer({ offer, provider: {} }), request, service_tier === undefined ? {} : { service_tier })
 
   test.each(['default', 'standard', 'flex', 'on_demand'])('is charged if it is cheaper than the requested one: %s', tier => {
     expect(at(fast, tier)).toBe(tiered.price)
@@ -138,18 +144,18 @@ describe('the tier stated in a response', () => {
   test.each(['priority', 'fast'])('is charged if it is more expensive than the requested one: %s', tier => {
     expect(at(usual, tier)).toBe(priority)
     expect(at(usual, tier, plain)).toBe(ordinary)
-    expect(unpricedExtras({ offer: plain, provider: {} }, { service_tier: tier })).toEqual(['service_tier'])
-    expect(unpricedExtras({ offer: tiered, provider: {} }, { service_tier: tier })).toEqual([])
+    expect(unpricedExtras(soldOffer({ offer: plain, provider: {} }), { service_tier: tier })).toEqual(['service_tier'])
+    expect(unpricedExtras(soldOffer({ offer: tiered, provider: {} }), { service_tier: tier })).toEqual([])
   })
 
   test.each(['auto', undefined])('is taken to be the requested one if it is not specific: %s', tier => {
     expect([at(usual, tier), at(fast, tier)]).toEqual([tiered.price, priority])
-    expect(unpricedExtras({ offer: tiered, provider: {} }, tier === undefined ? {} : { service_tier: tier })).toEqual([])
+    expect(unpricedExtras(soldOffer({ offer: tiered, provider: {} }), tier === undefined ? {} : { service_tier: tier })).toEqual([])
   })
 
   test.each(['warp', '__proto__', 'x'.repeat(9_999)])('is taken to be the requested one if it is unknown, with a warning', tier => {
     expect([at(usual, tier), at(fast, tier)]).toEqual([tiered.price, priority])
-    expect(unpricedExtras({ offer: tiered, provider: {} }, { service_tier: tier })).toEqual(['service_tier'])
+    expect(unpricedExtras(soldOffer({ offer: tiered, provider: {} }), { service_tier: tier })).toEqual(['service_tier'])
   })
 })
 
@@ -159,30 +165,33 @@ describe('the tier flex', () => {
   const long: Offer = { ...tiered, price: { ...ordinary, priority, tiers: [{ over: 1_000, input: 2_000_001, output: 4_000_000 }] } }
 
   test('has its own price, also of long prompts', () => {
-    const price = requestPrice({ offer: long, provider: half }, flex, { service_tier: 'flex' })
+    const sold = soldOffer({ offer: long, provider: half })
+    const price = requestPrice(sold, flex, { service_tier: 'flex' })
     expect(price).toMatchObject({ input: 500_000, output: 1_000_000, tiers: [{ over: 1_000, input: 1_000_001, output: 2_000_000 }] })
-    expect(requestPrice({ offer: long, provider: half }, ask({}), { service_tier: 'flex' })).toBe(price)
+    expect(requestPrice(sold, ask({}), { service_tier: 'flex' })).toBe(price)
   })
 
   test('is taken to be served if the response states no tier', () => {
-    expect(requestPrice({ offer: plain, provider: half }, flex)?.input).toBe(500_000)
-    expect(requestPrice({ offer: plain, provider: half }, flex, { service_tier: 'default' })).toBe(ordinary)
-    expect(requestPrice({ offer: plain, provider: { quirks: { ...half.quirks, refuses: ['service_tier'] } } }, flex)).toBe(ordinary)
-    expect(requestPrice({ offer: tiered, provider: half }, flex, { service_tier: 'priority' })).toBe(priority)
+    expect(requestPrice(soldOffer({ offer: plain, provider: half }), flex)?.input).toBe(500_000)
+    expect(requestPrice(soldOffer({ offer: plain, provider: half }), flex, { service_tier: 'default' })).toBe(ordinary)
+    expect(requestPrice(soldOffer({ offer: plain, provider: { quirks: { ...half.quirks, refuses: ['service_tier'] } } }), flex)).toBe(
+      ordinary,
+    )
+    expect(requestPrice(soldOffer({ offer: tiered, provider: half }), flex, { service_tier: 'priority' })).toBe(priority)
   })
 
   test('is billed at the usual price where its own is unknown, with a warning if it was served', () => {
-    expect(requestPrice({ offer: plain, provider: {} }, flex, { service_tier: 'flex' })).toBe(ordinary)
-    expect(isUnpricedFlex({ offer: plain, provider: {} }, { service_tier: 'flex' })).toBe(true)
-    expect(isUnpricedFlex({ offer: plain, provider: half }, { service_tier: 'flex' })).toBe(false)
-    expect(isUnpricedFlex({ offer: plain, provider: {} }, {})).toBe(false)
+    expect(requestPrice(soldOffer({ offer: plain, provider: {} }), flex, { service_tier: 'flex' })).toBe(ordinary)
+    expect(isUnpricedFlex(soldOffer({ offer: plain, provider: {} }), { service_tier: 'flex' })).toBe(true)
+    expect(isUnpricedFlex(soldOffer({ offer: plain, provider: half }), { service_tier: 'flex' })).toBe(false)
+    expect(isUnpricedFlex(soldOffer({ offer: plain, provider: {} }), {})).toBe(false)
   })
 
   test('costs half at OpenAI and as much as the usual one at Groq', () => {
     const sold = { ...plain, price: { ...ordinary } }
-    expect(requestPrice({ offer: { ...sold }, provider: openai({ apiKey: 'k' }) }, flex)?.input).toBe(500_000)
-    expect(requestPrice({ offer: { ...sold }, provider: groq({ apiKey: 'k' }) }, flex)?.input).toBe(1_000_000)
-    expect(isUnpricedFlex({ offer: { ...sold }, provider: groq({ apiKey: 'k' }) }, { service_tier: 'flex' })).toBe(false)
+    expect(requestPrice(soldOffer({ offer: { ...sold }, provider: openai({ apiKey: 'k' }) }), flex)?.input).toBe(500_000)
+    expect(requestPrice(soldOffer({ offer: { ...sold }, provider: groq({ apiKey: 'k' }) }), flex)?.input).toBe(1_000_000)
+    expect(isUnpricedFlex(soldOffer({ offer: { ...sold }, provider: groq({ apiKey: 'k' }) }), { service_tier: 'flex' })).toBe(false)
   })
 })
 
@@ -193,12 +202,8 @@ describe('a host with a surcharge', () => {
     offers: [],
     ...(created !== undefined && { created: Date.parse(created) / 1_000 }),
   })
-  const soldAt = (baseURL: string, created?: string, offer = tiered) => ({
-    offer,
-    model: model(created),
-    provider: openai({ apiKey: 'sk', baseURL }),
-    credential,
-  })
+  const soldAt = (baseURL: string, created?: string, offer = tiered) =>
+    soldOffer({ offer, model: model(created), provider: openai({ apiKey: 'sk', baseURL }), credential })
 
   test.each([
     ['https://us.api.openai.com/v1', '2026-03-05', 1_100_000],
@@ -219,7 +224,7 @@ describe('a host with a surcharge', () => {
       [3_300_000, 6_600_000],
       [1_100_000, 2_200_000],
     ])
-    expect(requestPrice(sold, ask({}))).toBe(requestPrice(soldAt('https://us.api.openai.com/v1'), ask({})))
+    expect(requestPrice(sold, ask({}))).toBe(paid[1])
   })
 
   test.each([
@@ -229,7 +234,7 @@ describe('a host with a surcharge', () => {
     [xai, 'https://eu-west-1.api.x.ai/v1', 'grok-4.7', 1_000_000, ['*.api.x.ai']],
   ] as const)('charges the vendor’s surcharge, and warns if the vendor does not publish it', (...row) => {
     const [make, baseURL, id, input, unpriced] = row
-    const sold = { offer: { ...plain, model: id }, provider: make({ apiKey: 'sk', baseURL }), credential }
+    const sold = soldOffer({ offer: { ...plain, model: id }, provider: make({ apiKey: 'sk', baseURL }), credential })
     expect(requestPrice(sold, ask({}))?.input).toBe(input)
     expect(unpricedExtras(sold, {})).toEqual(unpriced)
   })
@@ -242,17 +247,18 @@ describe('a host with a surcharge', () => {
     ['us-east5', 'claude-3-7-sonnet@20250219', 1_000_000],
   ])('of Vertex AI in %s for %s', (location, id, input) => {
     const provider = googleVertex({ project: 'p', location, accessToken: 'ya29.x' })
-    const sold = { offer: { ...plain, model: id, api: 'messages' }, provider, credential }
+    const sold = soldOffer({ offer: { ...plain, model: id, api: 'messages' }, provider, credential })
     expect(requestPrice(sold, ask({}))?.input).toBe(input)
   })
 
   test('depends on the account of a workspace, and an account without a URL has no surcharge', () => {
     const provider = googleVertex({ location: 'global', project: 'p' })
-    const sold = (extra: Readonly<Record<string, string>>) => ({
-      offer: { ...plain, model: 'claude-opus-5-5', api: 'messages' },
-      provider,
-      credential: { id: 'own', owner: 'workspace', secret: 'ya29.x', extra } as const,
-    })
+    const sold = (extra: Readonly<Record<string, string>>) =>
+      soldOffer({
+        offer: { ...plain, model: 'claude-opus-5-5', api: 'messages' },
+        provider,
+        credential: { id: 'own', owner: 'workspace', secret: 'ya29.x', extra },
+      })
     expect(requestPrice(sold({ project: 'p', location: 'us-east5' }), ask({}))?.input).toBe(1_100_000)
     expect(requestPrice(sold({ location: 'not a place' }), ask({}))?.input).toBe(1_000_000)
   })

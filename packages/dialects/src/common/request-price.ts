@@ -1,17 +1,43 @@
-import type { Model, Offer, Price } from '../protocol/model.ts'
-import { type Credential, type HostSurcharge, type Provider, quirksFor } from '../protocol/provider.ts'
-import { priorityPriceOf, withSurcharges } from '../protocol/rates.ts'
+import type { ProviderDialect } from '../protocol/dialect.ts'
+import type { Model, Offer, Price, Quirks } from '../protocol/model.ts'
+import { type Credential, dialectFor, type HostSurcharge, type Provider, quirksFor } from '../protocol/provider.ts'
+import { priorityPriceOf, raisedPrice } from '../protocol/rates.ts'
 import type { Prompt, RoutingOptions } from '../protocol/request.ts'
 import type { Usage } from '../protocol/response.ts'
-import { buysDear, isUnpricedTier, paysFlex, tierPriceOf, unpricedFields } from './service-tier.ts'
+import { buysDear, isUnpricedTier, paysFlex, type Tiers, tierPriceOf, unpricedFields } from './service-tier.ts'
 
-/** The offer and provider of a candidate. */
-interface Sold {
+/** What is sold: an offer at a provider, and in a candidate the model and the account. */
+interface Sale {
   readonly offer: Offer
+  readonly provider: Pick<Provider, 'quirks' | 'quirksOf'> & Partial<Pick<Provider, 'dialects' | 'endpoint' | 'hostSurcharges'>>
   readonly model?: Model
-  readonly provider: Pick<Provider, 'quirks' | 'quirksOf'> & Partial<Pick<Provider, 'endpoint' | 'hostSurcharges'>>
   readonly credential?: Credential
 }
+
+/** An offer with the facts that its calls and prices depend on. */
+export interface SoldOffer {
+  readonly offer: Offer
+  /** Undefined if the provider does not have it. */
+  readonly dialect: ProviderDialect | undefined
+  /** The quirks of the provider, the model and the offer, merged. */
+  readonly quirks: Quirks
+  /** The surcharge of the host at which it is called. */
+  readonly hostSurcharge: HostSurcharge | undefined
+  /** The price of its priority tier. Undefined if none is sold. */
+  readonly priority: Price | undefined
+  /** Prices with surcharges, by tier and percentages. Each is one object, because the router keys its statistics by it. */
+  readonly surcharged: Map<string, Price>
+}
+
+/** The facts of an offer at a provider. They do not change, so they are found once for each candidate. */
+export const soldOffer = (sale: Sale): SoldOffer => ({
+  offer: sale.offer,
+  dialect: dialectFor(sale.provider, sale.offer),
+  quirks: quirksFor(sale.provider, sale.offer),
+  hostSurcharge: sale.provider.hostSurcharges && hostSurchargeOf(sale, sale.provider.hostSurcharges),
+  priority: sale.offer.price && priorityPriceOf(sale.offer.price),
+  surcharged: new Map(),
+})
 
 /** The parts of a request that affect its price. */
 interface PricedRequest {
@@ -29,79 +55,51 @@ export type StatedUsage = Pick<Usage, 'options' | 'service_tier'>
  *
  * @example billUsage(seen, requestPrice(candidate, request, seen.usage), { input })
  */
-export function requestPrice(sold: Sold, request: PricedRequest, stated?: StatedUsage): Price | undefined {
-  const { offer, provider } = sold
+export function requestPrice(sold: SoldOffer, request: PricedRequest, stated: StatedUsage = {}): Price | undefined {
+  const { offer, quirks, hostSurcharge } = sold
   const { price } = offer
   if (!price) return undefined
-  const isPriority = price.priority !== undefined && paysPriority(sold, request, stated)
-  const tierPrice = isPriority ? priorityPriceOf(price) : price
-  const flex = isPriority ? undefined : flexPercent(sold, request, stated)
-  if (!tierPrice || !(price.surcharges || provider.hostSurcharges || flex !== undefined)) return tierPrice
-  return withSurcharges(tierPrice, percentsFor(sold, request, { ...stated, flex }))
-}
-
-/** Undefined if the tier `flex` is not bought, or its price is unknown or usual. */
-function flexPercent({ offer, provider }: Sold, { prompt }: PricedRequest, stated?: StatedUsage): number | undefined {
-  if (prompt.service_tier !== 'flex' && stated?.service_tier !== 'flex') return undefined
-  const quirks = quirksFor(provider, offer)
-  const percent = paysFlex(prompt.service_tier, stated?.service_tier, quirks) ? quirks.flexPercent : undefined
-  return percent === 100 ? undefined : percent
-}
-
-function paysPriority({ offer, provider }: Sold, { prompt, routing }: PricedRequest, stated?: StatedUsage): boolean {
-  const tiers = { price: offer.price, quirks: quirksFor(provider, offer) }
-  const tier = tierPriceOf(stated?.service_tier, tiers)
-  return tier === undefined ? buysDear(prompt.service_tier, routing, tiers) : tier === 'priority'
-}
-
-function percentsFor(
-  sold: Sold,
-  { prompt }: PricedRequest,
-  stated: StatedUsage & { readonly flex: number | undefined },
-): readonly number[] {
-  const { surcharges = [] } = sold.offer.price ?? {}
-  const named = prompt.native?.dialect === sold.offer.api ? prompt.native.body : {}
+  const { prompt, routing } = request
+  const tier = prompt.service_tier
+  const isPriority = price.priority !== undefined && paysPriority({ price, quirks }, tier, routing, stated.service_tier)
+  const tierPrice = isPriority ? (sold.priority ?? price) : price
   const percents: number[] = []
-  for (const { field, value, percent } of surcharges) if ((stated.options?.[field] ?? named[field]) === value) percents.push(percent)
-  if (stated.flex !== undefined) percents.push(stated.flex)
-  const { percent } = (sold.provider.hostSurcharges && hostSurchargeOf(sold)) ?? {}
-  if (percent !== undefined) percents.push(percent)
-  return percents
+  if (price.surcharges) {
+    const named = prompt.native?.dialect === offer.api ? prompt.native.body : {}
+    for (const { field, value, percent } of price.surcharges)
+      if ((stated.options?.[field] ?? named[field]) === value) percents.push(percent)
+  }
+  const flex = !isPriority && (tier === 'flex' || stated.service_tier === 'flex') && paysFlex(tier, stated.service_tier, quirks)
+  if (flex && quirks.flexPercent !== undefined && quirks.flexPercent !== 100) percents.push(quirks.flexPercent)
+  if (hostSurcharge?.percent !== undefined) percents.push(hostSurcharge.percent)
+  if (percents.length === 0) return tierPrice
+  const key = `${isPriority} ${percents.join()}`
+  const surcharged = sold.surcharged.get(key) ?? percents.reduce(raisedPrice, tierPrice)
+  sold.surcharged.set(key, surcharged)
+  return surcharged
 }
 
-/** Cached because the URL of a candidate does not change. */
-const foundSurcharges = new WeakMap<Sold, HostSurcharge | null>()
-
-/** The first surcharge that applies at the host where the offer is called, if any. Only for providers with `hostSurcharges`. */
-function hostSurchargeOf(sold: Sold): HostSurcharge | undefined {
-  const known = foundSurcharges.get(sold)
-  if (known !== undefined) return known ?? undefined
-  const surcharge = findSurcharge(sold)
-  foundSurcharges.set(sold, surcharge ?? null)
-  return surcharge
+function paysPriority(tiers: Tiers, named: string | undefined, routing: RoutingOptions, stated: string | undefined): boolean {
+  const tier = tierPriceOf(stated, tiers)
+  return tier === undefined ? buysDear(named, routing, tiers) : tier === 'priority'
 }
 
-function findSurcharge(sold: Sold): HostSurcharge | undefined {
-  const { offer, model, provider } = sold
-  const host = calledHost(sold)
-  return provider.hostSurcharges?.find(
+/** The first surcharge that applies at the host where the offer is called, if any. */
+function hostSurchargeOf({ offer, model, provider, credential }: Sale, surcharges: readonly HostSurcharge[]): HostSurcharge | undefined {
+  let host = ''
+  try {
+    const url = credential && provider.endpoint?.({ api: offer.api, model: offer.model, stream: false, credential })
+    if (url !== undefined) host = new URL(url).hostname
+  } catch {
+    // The account has no valid URL. The call itself reports the error.
+  }
+  return surcharges.find(
     each =>
       matchesHost(host, each.host) &&
       (each.model?.test(offer.model) ?? true) &&
       // A model of unknown age may be new.
       (each.since === undefined || model?.created === undefined || model.created >= Date.parse(each.since) / 1_000),
   )
-}
-
-function calledHost({ offer, provider, credential }: Sold): string {
-  if (!credential) return ''
-  try {
-    const url = provider.endpoint?.({ api: offer.api, model: offer.model, stream: false, credential })
-    return url === undefined ? '' : new URL(url).hostname
-  } catch {
-    // The account has no valid URL. The call itself reports the error.
-    return ''
-  }
 }
 
 function matchesHost(host: string, pattern: string): boolean {
@@ -112,18 +110,14 @@ function matchesHost(host: string, pattern: string): boolean {
 }
 
 /** Whether a response was served in the tier `flex` at a price that is unknown. */
-export const isUnpricedFlex = ({ offer, provider }: Sold, { service_tier }: StatedUsage): boolean =>
-  service_tier === 'flex' && quirksFor(provider, offer).flexPercent === undefined
+export const isUnpricedFlex = ({ quirks }: SoldOffer, { service_tier }: StatedUsage): boolean =>
+  service_tier === 'flex' && quirks.flexPercent === undefined
 
 /** What made a response more expensive without a known price: names of fields, and the host. */
-export function unpricedExtras(sold: Sold, { options, service_tier }: StatedUsage): readonly string[] {
-  const { offer, provider } = sold
-  if (!options && service_tier === undefined && !provider.hostSurcharges) return []
-  const { host, percent } = (provider.hostSurcharges && hostSurchargeOf(sold)) ?? {}
-  const tiers = { price: offer.price, quirks: quirksFor(provider, offer) }
+export function unpricedExtras({ offer, quirks, hostSurcharge }: SoldOffer, { options, service_tier }: StatedUsage): readonly string[] {
   return [
     ...(options ? unpricedFields(options, offer.price) : []),
-    ...(isUnpricedTier(service_tier, tiers) ? ['service_tier'] : []),
-    ...(host !== undefined && percent === undefined ? [host] : []),
+    ...(isUnpricedTier(service_tier, { price: offer.price, quirks }) ? ['service_tier'] : []),
+    ...(hostSurcharge && hostSurcharge.percent === undefined ? [hostSurcharge.host] : []),
   ]
 }

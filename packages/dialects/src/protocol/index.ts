@@ -74,7 +74,7 @@ export {
 } from './provider.ts'
 export { type AccountTier, type DataPolicyDemand, dataPolicies, dataPolicyDemands, type ProviderFacts } from './provider-facts.ts'
 export type { Headroom, LimitHeaders } from './rate-limit-headroom.ts'
-export { maxTokensFor, priorityPriceOf, ratesAt, ratesUpTo } from './rates.ts'
+export { maxTokensFor, ratesAt, ratesUpTo } from './rates.ts'
 export type { Effort, InferenceRequest, Prompt, RoutingOptions, TextFormat, ToolChoice } from './request.ts'
 export type { ExtraSteps, HostedCalls, InferenceResponse, Outcome, Usage, Warning } from './response.ts'
 export { sessionTokenPrefix } from './session-token.ts'

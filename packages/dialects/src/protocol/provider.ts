@@ -143,16 +143,11 @@ export const dialectFor = ({ dialects }: Partial<Pick<Provider, 'dialects'>>, { 
 export const takesOwnKeys = ({ answer, byok = true }: Pick<Provider, 'answer' | 'byok'>): boolean => !answer && byok
 
 /** The quirks of the provider, the model and the offer, merged. */
-export function quirksFor(provider: Pick<Provider, 'quirks' | 'quirksOf'>, offer: Offer): Quirks {
-  const known = mergedQuirks.get(offer)
-  if (known?.provider === provider) return known.quirks
-  const quirks = { ...provider.quirks, ...provider.quirksOf?.(offer.model), ...offer.quirks }
-  mergedQuirks.set(offer, { provider, quirks })
-  return quirks
-}
-
-/** Cached by offer, because several steps of each request read them. */
-const mergedQuirks = new WeakMap<Offer, { readonly provider: Pick<Provider, 'quirks' | 'quirksOf'>; readonly quirks: Quirks }>()
+export const quirksFor = (provider: Pick<Provider, 'quirks' | 'quirksOf'>, offer: Offer): Quirks => ({
+  ...provider.quirks,
+  ...provider.quirksOf?.(offer.model),
+  ...offer.quirks,
+})
 
 /**
  * Creates a credential whose secret can only be read by name: it is absent from the credential's JSON, from copies, and from printed errors

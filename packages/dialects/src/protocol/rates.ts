@@ -11,45 +11,21 @@ export const ratesAt = (price: Price, inputTokens: number): Rates => price.tiers
 export const ratesUpTo = (price: Price, inputTokens: number): readonly Rates[] =>
   price.tiers ? [price, ...price.tiers.filter(({ over }) => inputTokens > over)] : [price]
 
-const cappedPriorities = new WeakMap<Price, Price>()
-
-/**
- * The price of the priority tier, with the usual price for prompts that are too long for it; undefined if none is sold. Returns the same
- * object for the same price.
- */
+/** The price of the priority tier, with the usual price for prompts that are too long for it; undefined if none is sold. */
 export function priorityPriceOf(price: Price): Price | undefined {
   const { priority, tiers = [] } = price
   if (priority?.upTo === undefined) return priority
-  const made = cappedPriorities.get(price)
-  if (made) return made
   const { upTo, ...rates } = priority
   const { windows: _windows, changes: _changes, priority: _priority, tiers: _tiers, surcharges: _surcharges, ...usual } = price
   const beyond = { ...(tiers.findLast(({ over }) => over <= upTo) ?? usual), over: upTo }
-  const capped = { ...rates, tiers: [beyond, ...tiers.filter(({ over }) => over > upTo)] }
-  cappedPriorities.set(price, capped)
-  return capped
+  return { ...rates, tiers: [beyond, ...tiers.filter(({ over }) => over > upTo)] }
 }
 
 /** Numbers in a price that are not token rates. */
 const fees: ReadonlySet<string> = new Set(['request', 'over', 'upTo'])
 
-const surchargedPrices = new WeakMap<Price, Map<string, Price>>()
-
-/**
- * The price with every token rate, including those of tiers, raised by each percentage in turn. Fees per request and per call stay. Returns
- * the same object for the same price and percentages, because the router keys its statistics by it.
- */
-export function withSurcharges(price: Price, percents: readonly number[]): Price {
-  if (percents.length === 0) return price
-  const known = surchargedPrices.get(price) ?? new Map<string, Price>()
-  surchargedPrices.set(price, known)
-  const key = percents.join()
-  const made = known.get(key) ?? percents.reduce(raisedPrice, price)
-  known.set(key, made)
-  return made
-}
-
-const raisedPrice = (price: Price, percent: number): Price => ({
+/** The price with every token rate, including those of tiers, raised by a percentage. Fees per request and per call stay. */
+export const raisedPrice = (price: Price, percent: number): Price => ({
   ...raised(price, percent),
   ...(price.tiers && { tiers: price.tiers.map(tier => raised(tier, percent)) }),
 })

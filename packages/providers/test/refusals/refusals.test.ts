@@ -4,8 +4,7 @@ import type { InferenceRequest, JsonObject } from '@signalbox/dialects/protocol'
 import { dialectFor, originalOf } from '@signalbox/dialects/protocol'
 import fc from 'fast-check'
 import { describe, expect, inject, test } from 'vitest'
-import { filterCandidates } from '../../../core/src/routing/filter-candidates.ts'
-import { candidateOf, questionOf } from '../../../core/test/routing/routing-fixture.ts'
+import { candidateOf, filtered, questionOf } from '../../../core/test/routing/routing-fixture.ts'
 import { offers, type SoldOffer } from './offers.ts'
 import { agentRequests, bodiesOf, clientNames, decoded, missingRecordings, recordedRequests } from './requests.ts'
 import { type RefusalRow, refusals } from './table.ts'
@@ -14,7 +13,7 @@ import { type RefusalRow, refusals } from './table.ts'
 
 /** The body as it is sent to an offer; undefined if the offer is excluded. */
 function sentTo(request: InferenceRequest, { provider, offer, quirks }: SoldOffer): JsonObject | undefined {
-  const { eligible } = filterCandidates([candidateOf(offer, provider)], questionOf(request))
+  const { eligible } = filtered([candidateOf(offer, provider)], questionOf(request))
   const dialect = dialectFor(provider, offer)
   if (eligible.length === 0 || !dialect) return undefined
   const { body, warnings } = encodeForOffer(dialect, request, { offer, quirks })

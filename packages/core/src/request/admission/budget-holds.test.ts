@@ -3,7 +3,7 @@ import type { Credential, InferenceRequest, Provider } from '@signalbox/dialects
 import { memoryStorage } from '@signalbox/storage-memory'
 import { expect, test } from 'vitest'
 import { budget, createFixture, ownOf } from '../../../test/money/fixture.ts'
-import type { Candidate } from '../../routing/plan.ts'
+import { type Candidate, makeCandidate } from '../../routing/plan.ts'
 import { runSteps } from '../../runtime/steps.ts'
 import { admit } from './admit.ts'
 
@@ -11,7 +11,7 @@ const provider: Provider = { id: 'p', dialects: [chatProvider], endpoint: () => 
 
 const candidate = (credential: Credential, input: number, output: number): Candidate => {
   const offer = { provider: 'p', model: 'm', api: 'chat', price: { input, output } }
-  return { model: { id: 'm', offers: [offer] }, provider, offer, credential }
+  return makeCandidate({ model: { id: 'm', offers: [offer] }, provider, offer, credential })
 }
 
 test('a budget that includes BYOK holds the cost of a BYOK and a platform credential called at the same time', async () => {

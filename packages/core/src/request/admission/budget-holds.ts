@@ -1,7 +1,7 @@
 import { requestPrice } from '@signalbox/dialects/common'
 import { GatewayError } from '@signalbox/dialects/errors'
 import type { InferenceRequest } from '@signalbox/dialects/protocol'
-import { quirksFor, toUsd } from '@signalbox/dialects/protocol'
+import { toUsd } from '@signalbox/dialects/protocol'
 import type { AccountHold } from '@signalbox/storage/ledger'
 import { budgetsOf, byokAccount, creditAccount, periodOf } from '../../access/accounts.ts'
 import { budgetAccountAt, budgetFacts, maySee } from '../../access/budget-facts.ts'
@@ -149,7 +149,7 @@ function maxCostOfAll(holding: HoldContext, candidates: readonly Candidate[]): M
 
 function maxCostOf(candidate: Candidate, { request, bounds }: HoldContext, output: number): Microdollars {
   const price = requestPrice(candidate, request)
-  const tokens = { ...sizeAt(bounds.size, quirksFor(candidate.provider, candidate.offer)), output }
+  const tokens = { ...sizeAt(bounds.size, candidate.quirks), output }
   const { contextWindow } = candidate.offer
   const held = estimateMaxCost({ price: price ?? candidate.offer.price, contextWindow }, tokens)
   // A provider may serve a priority request in its standard tier, where long prompts may cost more, and a flex request too.

@@ -11,7 +11,7 @@ import {
 import { promised } from '@signalbox/storage/awaitable'
 import { type Act, acts, fakeClock, scriptedProvider } from '@signalbox/testing'
 import { expect, test } from 'vitest'
-import type { Candidate, Excluded, Plan } from '../../routing/plan.ts'
+import { type Candidate, type Excluded, makeCandidate, type Plan } from '../../routing/plan.ts'
 import { createCandidateTracker } from '../../routing/tracked-offers.ts'
 import { createCancellation } from '../../runtime/cancellation.ts'
 import { runSteps } from '../../runtime/steps.ts'
@@ -85,12 +85,12 @@ async function run(
       calls += 1
       return ways[each[calls - 1] ?? each.at(-1) ?? 'ok'](context)
     }
-    return {
+    return makeCandidate({
       model: { id: 'm', offers: [] },
       offer: { provider: id, model: 'm', api: 'chat' },
       provider: scriptedProvider({ id, dialect: chatProvider, clock, acts: Array.from({ length: 10 }, () => act) }),
       credential: { id, owner: 'platform', secret: '' },
-    }
+    })
   })
   const routed = (of: InferenceRequest): InferenceRequest => ({ ...of, routing: { ...of.routing, allow_fallbacks } })
   const carried: Carried = {

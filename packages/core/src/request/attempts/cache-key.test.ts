@@ -1,15 +1,16 @@
 import type { InferenceRequest, Item, Price, Prompt } from '@signalbox/dialects/protocol'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Candidate, Plan } from '../../routing/plan.ts'
+import { type Candidate, makeCandidate, type Plan } from '../../routing/plan.ts'
 import { cacheKeyOf, sessionOf } from './cache-key.ts'
 
-const candidate = (model: string, price: Price): Candidate => ({
-  model: { id: model, offers: [] },
-  offer: { provider: 'p', model: 'theirs', api: 'chat', price },
-  provider: { id: 'p', dialects: [], endpoint: () => '', authorize: () => {} },
-  credential: { id: 'c', owner: 'platform', secret: '' },
-})
+const candidate = (model: string, price: Price): Candidate =>
+  makeCandidate({
+    model: { id: model, offers: [] },
+    offer: { provider: 'p', model: 'theirs', api: 'chat', price },
+    provider: { id: 'p', dialects: [], endpoint: () => '', authorize: () => {} },
+    credential: { id: 'c', owner: 'platform', secret: '' },
+  })
 const cheaper: Price = { input: 10, output: 10, cached: 1 }
 const same: Price = { input: 10, output: 10, cached: 10 }
 

@@ -3,7 +3,7 @@ import { createDynamicRouter, type DynamicRouter, preferences } from '@signalbox
 import fc from 'fast-check'
 import { describe, expect, inject, test } from 'vitest'
 import { candidateRanks } from '../../routing/candidate-ranks.ts'
-import type { Candidate, Plan } from '../../routing/plan.ts'
+import { type Candidate, makeCandidate, type Plan } from '../../routing/plan.ts'
 import type { ResolvedStrategy } from '../../routing/strategies.ts'
 import { createCandidateTracker } from '../../routing/tracked-offers.ts'
 import { select } from './select-offers.ts'
@@ -12,12 +12,12 @@ import { select } from './select-offers.ts'
 
 const candidateOf = (at: number, price: Price, more: Partial<Candidate['offer']> = {}): Candidate => {
   const offer = { provider: `p${at}`, model: 'theirs', api: 'chat', price, ...more }
-  return {
+  return makeCandidate({
     model: { id: 'model', offers: [offer] },
     offer,
     provider: { id: `p${at}`, dialects: [], endpoint: () => '', authorize: () => {} },
     credential: { id: `c${at}`, owner: 'platform', secret: '' },
-  }
+  })
 }
 
 const planOf = (candidates: readonly Candidate[], ruling: ResolvedStrategy, ranks?: readonly number[]): Plan => {
@@ -168,7 +168,8 @@ describe('a candidate', () => {
     const [usual] = chosen([thinker], request())
     const [dear] = chosen([thinker], request({}, { tier: 'priority' }))
     const [thinking] = chosen([thinker], request({ reasoning: { effort: 'high' } }))
-    const own: Candidate = { ...thinker, credential: { id: 'cred_1', owner: 'workspace', secret: '' } }
+    const { model, offer, provider } = thinker
+    const own = makeCandidate({ model, offer, provider, credential: { id: 'cred_1', owner: 'workspace', secret: '' } })
     const [theirs] = chosen([own], request())
     expect([dear, thinking, theirs].map(each => each?.choice.offer.id)).toEqual([
       'p0/theirs@platform+priority',

@@ -1,10 +1,10 @@
-import type { InferenceRequest, Model, Offer } from '@signalbox/dialects/protocol'
+import type { Model, Offer } from '@signalbox/dialects/protocol'
 import type { Caller } from '../../access/caller.ts'
-import { candidatesOf } from '../../routing/candidates.ts'
-import { isCallable } from '../../routing/filter-candidates.ts'
-import { needsOf, type RoutingQuery } from '../../routing/needs.ts'
+import { isNamedIn } from '../../routing/exclusion-rules.ts'
+import { demandsFor } from '../../routing/make-plan.ts'
+import { need } from '../../routing/needs.ts'
 import { runSteps } from '../../runtime/steps.ts'
-import { type PolicyPorts, planningUnder, policyFor } from '../policy/apply-policy.ts'
+import { type PolicyPorts, policyFor } from '../policy/apply-policy.ts'
 
 /** The offers that requests of a workspace can be sent to. */
 export interface CallableOffers {
@@ -17,25 +17,14 @@ export interface CallableOffers {
 /** The offers that a caller may be routed to, by the policy of its workspace. */
 export async function callableOffers(ports: Pick<PolicyPorts, 'policies' | 'planning'>, caller: Caller): Promise<CallableOffers> {
   const policy = await runSteps(policyFor(ports, caller))
-  const planning = planningUnder(ports.planning, policy, { caller })
-  const demands = planning.demands ?? {}
-  const query: RoutingQuery = {
-    needs: needsOf(anyRequest, 0),
-    routing: anyRequest.routing,
-    demands,
-    readsMedia: true,
-    responsesOnly: new Set(),
-    toolModels: [],
-    find: planning.find,
-  }
+  const lanes = ports.planning.lanes.under(policy)
   return {
-    key: JSON.stringify([demands, [...policy.credentials.keys()].sort()]),
+    key: JSON.stringify([demandsFor(lanes.demands, caller), [...policy.credentials.keys()].sort()]),
     of(model) {
-      const offers = candidatesOf(model, planning).all.filter(candidate => isCallable(candidate, query))
-      return [...new Set(offers.map(({ offer }) => offer))]
+      if (!isNamedIn(model, caller.models)) return []
+      const { candidates, lacks } = lanes.of(model)
+      const allowed = candidates.filter((_, index) => ((lacks[index] as number) & need.allowance) === 0)
+      return [...new Set(allowed.map(({ offer }) => offer))]
     },
   }
 }
-
-/** A request without requirements. */
-const anyRequest: InferenceRequest = { prompt: { input: [] }, routing: { models: [''], allow_fallbacks: true }, delivery: 'stream' }

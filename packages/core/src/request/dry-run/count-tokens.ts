@@ -1,6 +1,5 @@
 import { withoutForeignRecords, withoutStoredRecords } from '@signalbox/dialects/common'
 import type { InferenceRequest, JsonObject, ProviderDialect } from '@signalbox/dialects/protocol'
-import { dialectFor, quirksFor } from '@signalbox/dialects/protocol'
 import pTimeout from 'p-timeout'
 import type { Caller } from '../../access/caller.ts'
 import { estimateTokens } from '../../metering/count.ts'
@@ -105,8 +104,7 @@ interface CounterCall extends Counter, Pick<CountTokensOptions, 'claimMemory'> {
 }
 
 function counterOf(candidate: Candidate): Counter | undefined {
-  const { provider, offer, credential } = candidate
-  const dialect = dialectFor(provider, offer)
+  const { provider, offer, credential, dialect } = candidate
   const address = { api: offer.api, model: offer.model, stream: false, credential }
   const url = dialect?.counting && provider.countEndpoint?.(address)
   return dialect?.counting && url !== undefined ? { candidate, dialect, counting: dialect.counting, url } : undefined
@@ -138,7 +136,7 @@ async function callCounter(
   request: InferenceRequest,
   { candidate, dialect, counting, url, signal, claimMemory }: CounterCall & { readonly signal: AbortSignal },
 ): Promise<number | undefined> {
-  const quirks = quirksFor(candidate.provider, candidate.offer)
+  const { quirks } = candidate
   const kinds = media ? kindsToRead(request, { dialect, quirks }) : []
   const inlined = media && kinds.length > 0 ? await inlineMedia(request, { kinds, read: media, signal, claimMemory }) : undefined
   if (inlined && !inlined.ok) return undefined

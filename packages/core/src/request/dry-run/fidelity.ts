@@ -1,7 +1,7 @@
 import { encodeForOffer } from '@signalbox/dialects/clients'
 import { features, isContentLost } from '@signalbox/dialects/common'
 import type { Fate, InferenceRequest, Warning } from '@signalbox/dialects/protocol'
-import { dialectFor, originalOf, quirksFor, remember } from '@signalbox/dialects/protocol'
+import { originalOf, remember } from '@signalbox/dialects/protocol'
 import { estimateInput } from '../../metering/estimate.ts'
 import { makePlan, type PlanInput } from '../../routing/make-plan.ts'
 import { mayOpenStored } from '../../routing/offer-facts.ts'
@@ -31,7 +31,7 @@ interface FeatureFate {
 /** The fidelity for each provider of the model (default: the models of the request). */
 export function fidelityOfModel(originalRequest: InferenceRequest, model: string | undefined, planning: PlanInput): readonly Fidelity[] {
   const request = model === undefined ? originalRequest : askingFor(originalRequest, model)
-  const { candidates } = makePlan(request, estimateInput(request.prompt), planning)
+  const { candidates } = makePlan(planning, request, estimateInput(request.prompt))
   return candidates.map(candidate => fidelityOf(request, candidate))
 }
 
@@ -41,9 +41,8 @@ const askingFor = (request: InferenceRequest, model: string): InferenceRequest =
 
 /** `lost`: warnings about what was removed from the request for this candidate before encoding. */
 export function fidelityOf(request: InferenceRequest, candidate: Candidate, lost: readonly Warning[] = []): Fidelity {
-  const { model, provider, offer } = candidate
-  const dialect = dialectFor(provider, offer)
-  const target = { offer, quirks: quirksFor(provider, offer), mayOpenStored: mayOpenStored(candidate) }
+  const { model, provider, offer, dialect, quirks } = candidate
+  const target = { offer, quirks, mayOpenStored: mayOpenStored(candidate) }
   const { warnings } = dialect ? encodeForOffer(dialect, request, target) : { warnings: [] }
   const explained = new Set<Warning>()
   const used = [...features].filter(([, { isUsed }]) => isUsed(request.prompt))

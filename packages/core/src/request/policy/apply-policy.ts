@@ -1,12 +1,11 @@
 import { makeSchemaFitter, type SchemaCache } from '@signalbox/dialects/common'
 import { GatewayError } from '@signalbox/dialects/errors'
-import type { Credential, InferenceRequest } from '@signalbox/dialects/protocol'
+import type { InferenceRequest } from '@signalbox/dialects/protocol'
 import { originalOf, referenceOf, remember, toUsd } from '@signalbox/dialects/protocol'
 import type { Awaitable } from '@signalbox/storage'
 import { type Caller, itemOwnerOf } from '../../access/caller.ts'
 import type { WorkspacePolicies, WorkspacePolicy } from '../../access/workspace-policy.ts'
 import type { PlanInput } from '../../routing/make-plan.ts'
-import type { Demands } from '../../routing/needs.ts'
 import type { KeyRing } from '../../runtime/seal.ts'
 import { type Step, wait } from '../../runtime/steps.ts'
 import { openCompactions } from '../compaction/open-compactions.ts'
@@ -38,7 +37,8 @@ interface PolicyOptions extends Pick<ReferencePorts, 'claimMemory'> {
 export interface PolicedRequest {
   readonly policy: WorkspacePolicy
   readonly request: InferenceRequest
-  readonly planning: PlanInput
+  /** Fields of `routing` that are defaults of the workspace. */
+  readonly defaulted: ReadonlySet<string> | undefined
   /** USD. */
   readonly maxHedgeCost: number
   /** Whether later requests may refer to the items of its response. */
@@ -72,7 +72,7 @@ export function* applyPolicy(
   return {
     policy,
     request: withSchemas(prepared, ports.schemas),
-    planning: planningUnder(ports.planning, policy, { defaulted: defaultedIn(originalRequest, policy), caller }),
+    defaulted: defaultedIn(originalRequest, policy),
     maxHedgeCost: Math.min(ports.maxHedgeCost, toUsd(settings?.hedgeMaxExtraCost ?? Number.POSITIVE_INFINITY)),
     keepsItems,
   }
@@ -102,50 +102,3 @@ function withSchemas(request: InferenceRequest, cache: SchemaCache): InferenceRe
   if ((tools === undefined || tools.length === 0) && text?.format?.type !== 'json_schema') return request
   return remember({ ...request, schemas: makeSchemaFitter(cache) }, originalOf(request))
 }
-
-interface PlanningBounds {
-  /** Fields of `routing` that are defaults of the workspace. */
-  readonly defaulted?: ReadonlySet<string> | undefined
-  readonly caller: Pick<Caller, 'models' | 'isEndUser' | 'providerStorage'>
-}
-
-/** Returns the same object if neither the workspace nor the caller restricts offers. */
-export function planningUnder(
-  planning: PlanInput,
-  { workspace, credentials, unusableKeys }: WorkspacePolicy,
-  { defaulted, caller }: PlanningBounds,
-): PlanInput {
-  const { settings } = workspace.body
-  const { models, isEndUser, providerStorage } = caller
-  const isRestricted = models !== undefined || (isEndUser === true && providerStorage !== true)
-  if (!settings && credentials.size === 0 && !unusableKeys && !defaulted && !isRestricted) return planning
-  return {
-    ...planning,
-    ...((settings || isRestricted) && {
-      demands: {
-        ...(settings && demandsOf(settings)),
-        ...(models && { caller_models: models }),
-        ...(isEndUser && !providerStorage && { no_stored_fields: true }),
-      },
-    }),
-    ...(defaulted && { defaulted }),
-    ...(unusableKeys && { unusableKeys }),
-    ...(credentials.size > 0 && { credentials: ({ id }) => credentials.get(id) ?? noCredentials }),
-  }
-}
-
-const noCredentials: readonly Credential[] = []
-
-const demandsOf = ({
-  dataPolicyRequired,
-  allowedProviders,
-  blockedProviders,
-  allowedModels,
-  ownKeysOnly,
-}: NonNullable<WorkspacePolicy['workspace']['body']['settings']>): Demands => ({
-  ...(dataPolicyRequired && { data_policy_required: dataPolicyRequired }),
-  ...(allowedProviders && { allowed_providers: allowedProviders }),
-  ...(blockedProviders && { blocked_providers: blockedProviders }),
-  ...(allowedModels && { allowed_models: allowedModels }),
-  ...(ownKeysOnly && { own_keys_only: true }),
-})

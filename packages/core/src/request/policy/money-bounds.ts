@@ -1,32 +1,28 @@
 import type { InferenceRequest, Prompt } from '@signalbox/dialects/protocol'
 import { budgetsOf, type KeyWithAncestors } from '../../access/accounts.ts'
 import { isPrepaid, type WorkspacePolicy } from '../../access/workspace-policy.ts'
-import { acceptsOutputCap, maxOutput, namedCap, outputCap, withOutputCap } from '../../metering/output-cap.ts'
+import { acceptsOutputCap, maxOutput, namedCap, type OutputCapOptions, outputCap, withOutputCap } from '../../metering/output-cap.ts'
 import { type PromptSize, sizeOfPrompt } from '../../metering/prompt-size.ts'
 import type { Candidate } from '../../routing/plan.ts'
 
 /** Whether credit or budgets limit the cost of a request, and the output cap that is sent because of it. */
 export class MoneyBounds {
+  readonly size: PromptSize
   readonly #prompt: Prompt
-  /** Expected output tokens of a request without a cap. */
-  readonly #usual: number
+  readonly #capping: OutputCapOptions
   /** Whether money limits calls with a platform key: credit, or an enforced budget. */
   readonly #limitsPlatform: boolean
   /** Whether money limits calls with a BYOK key: an enforced budget that includes them. */
   readonly #limitsByok: boolean
-  #size: PromptSize | undefined
 
+  /** `usualOutput`: expected output tokens of a request without a cap. */
   constructor(policy: WorkspacePolicy, caller: KeyWithAncestors, prompt: Prompt, usualOutput: number) {
-    this.#prompt = prompt
-    this.#usual = usualOutput
     const enforced = budgetsOf(policy, caller).filter(({ body }) => body.enforce)
     this.#limitsPlatform = isPrepaid(policy.workspace.body) || enforced.length > 0
     this.#limitsByok = enforced.some(({ body }) => body.includeByok)
-  }
-
-  get size(): PromptSize {
-    this.#size ??= sizeOfPrompt(this.#prompt, this.#limitsPlatform || this.#limitsByok)
-    return this.#size
+    this.#prompt = prompt
+    this.size = sizeOfPrompt(prompt, this.#limitsPlatform || this.#limitsByok)
+    this.#capping = { usual: usualOutput, inputTokens: this.size.likely }
   }
 
   /** Maximum output tokens of a response from this candidate. */
@@ -46,9 +42,5 @@ export class MoneyBounds {
   capped(request: InferenceRequest, candidate: Candidate): InferenceRequest {
     const cap = this.sentCap(candidate)
     return cap === undefined ? request : withOutputCap(request, cap)
-  }
-
-  get #capping(): { readonly usual: number; readonly inputTokens: number } {
-    return { usual: this.#usual, inputTokens: this.size.likely }
   }
 }

@@ -22,7 +22,7 @@ const routingFields = {
 export function withDefaults(
   originalRequest: InferenceRequest,
   { workspace }: WorkspacePolicy,
-  { planning }: { readonly planning: PlanInput },
+  { planning }: { readonly planning: Pick<PlanInput, 'providers'> },
 ): InferenceRequest {
   const { routing: defaults } = workspace.body
   if (!defaults) return originalRequest

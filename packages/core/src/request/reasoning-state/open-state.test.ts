@@ -4,7 +4,7 @@ import { originalOf, remember } from '@signalbox/dialects/protocol'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { sealingKey } from '../../../test/state/fixture.ts'
-import type { Candidate } from '../../routing/plan.ts'
+import { type Candidate, makeCandidate } from '../../routing/plan.ts'
 import { makeKeyRing } from '../../runtime/seal.ts'
 import { makerOf, openState, sealState } from './envelope.ts'
 import { openCarried } from './open-state.ts'
@@ -13,12 +13,13 @@ import { itemSealer, sealBatch } from './seal-items.ts'
 const ring = makeKeyRing(() => [sealingKey])
 const owner = { workspaceId: 'w', keyId: 'k' }
 const logger = { info: () => {}, warn: () => {}, error: () => {} }
-const candidate = (id: string, dialect = responsesProvider): Candidate => ({
-  model: { id: 'm', family: 'f', offers: [] },
-  offer: { provider: id, model: 'theirs', api: dialect.name },
-  provider: { id, dialects: [dialect], endpoint: () => '', authorize: () => {} },
-  credential: { id: `${id}-key`, owner: 'platform', secret: '' },
-})
+const candidate = (id: string, dialect = responsesProvider): Candidate =>
+  makeCandidate({
+    model: { id: 'm', family: 'f', offers: [] },
+    offer: { provider: id, model: 'theirs', api: dialect.name },
+    provider: { id, dialects: [dialect], endpoint: () => '', authorize: () => {} },
+    credential: { id: `${id}-key`, owner: 'platform', secret: '' },
+  })
 const requestOf = (...input: readonly Item[]): InferenceRequest => ({
   prompt: { input },
   routing: { models: ['m'], allow_fallbacks: true },

@@ -1,7 +1,6 @@
 import type { InferenceRequest, Item, ReasoningItem, Warning } from '@signalbox/dialects/protocol'
-import { dialectFor, innerDialect, originalOf, pathOf, remember } from '@signalbox/dialects/protocol'
+import { innerDialect, originalOf, pathOf, remember } from '@signalbox/dialects/protocol'
 import type { ItemOwner } from '../../access/caller.ts'
-import type { PlanInput } from '../../routing/make-plan.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import type { KeyRing } from '../../runtime/seal.ts'
 import { isEnvelope, isMaker, openState, type ReasoningState } from './envelope.ts'
@@ -43,10 +42,6 @@ const reasons = {
 } as const
 type Reason = keyof typeof reasons
 
-/** The planning for a conversation with state: candidates that issued the state are ranked first. */
-export const pinned = (planning: PlanInput, carried: Carried | undefined): PlanInput =>
-  carried ? { ...planning, lastMade: carried.lastMade } : planning
-
 /** Opens the sealed state of a conversation. Returns undefined if it has none. */
 export function openCarried(request: InferenceRequest, owner: ItemOwner, ring: KeyRing): Promise<Carried> | undefined {
   return request.prompt.input.some(isStateful) ? openAll(request, owner, ring) : undefined
@@ -81,8 +76,8 @@ function judge({ item, isSealed, state }: FoundState, candidate: Candidate): Ite
 }
 
 /** Whether the candidate accepts state that its vendor issued and the gateway has not sealed. */
-const readsUnsealed = (item: Stateful, { provider, offer }: Candidate): boolean =>
-  originalOf(item)?.dialect === offer.api && dialectFor(provider, offer)?.acceptsNativeReasoningState === true
+const readsUnsealed = (item: Stateful, { offer, dialect }: Candidate): boolean =>
+  originalOf(item)?.dialect === offer.api && dialect?.acceptsNativeReasoningState === true
 
 function restored(item: Stateful, { text, words }: ReasoningState): Item {
   const copy: ReasoningItem = {

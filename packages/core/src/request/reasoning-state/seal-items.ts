@@ -1,5 +1,5 @@
 import type { InferenceEvent, Item, ReasoningItem } from '@signalbox/dialects/protocol'
-import { dialectFor, innerDialect, originalOf, remember } from '@signalbox/dialects/protocol'
+import { innerDialect, originalOf, remember } from '@signalbox/dialects/protocol'
 import type { Awaitable } from '@signalbox/storage'
 import { isPromise } from '@signalbox/storage/awaitable'
 import type { ItemOwner } from '../../access/caller.ts'
@@ -31,7 +31,7 @@ export function itemSealer(candidate: Candidate, { ring, logger, owner }: Sealin
   }
   return item => {
     if (item.type !== 'reasoning') return item
-    const made = stateOf(item, dialectFor(candidate.provider, candidate.offer)?.returnsReasoningText === true)
+    const made = stateOf(item, candidate.dialect?.returnsReasoningText === true)
     const bare = withoutState(item)
     return made === undefined ? bare : seal(bare, made)
   }

@@ -3,17 +3,18 @@ import type { InferenceEvent, InferenceRequest, InferenceResponse, Item } from '
 import { fold, unfold } from '@signalbox/dialects/protocol'
 import { expect, test } from 'vitest'
 import { sealingKey } from '../../../test/state/fixture.ts'
+import { makeCandidate } from '../../routing/plan.ts'
 import { makeKeyRing } from '../../runtime/seal.ts'
 import { type PipelineContext, responsePipeline, summaryRewriter } from './response-pipeline.ts'
 
 const logger = { info: () => {}, warn: () => {}, error: () => {} }
 const request: InferenceRequest = { prompt: { input: [] }, routing: { models: ['m'], allow_fallbacks: true }, delivery: 'whole' }
-const candidate = {
+const candidate = makeCandidate({
   model: { id: 'm', offers: [] },
   offer: { provider: 'a', model: 'theirs', api: responsesProvider.name },
   provider: { id: 'a', dialects: [responsesProvider], endpoint: () => '', authorize: () => {} },
   credential: { id: 'key', owner: 'platform', secret: '' },
-}
+})
 
 test.each([1, 500, 501, 1_203])('a whole response of %d reasoning items keeps them all in order, each one sealed', async count => {
   const pipeline = responsePipeline({ ring: makeKeyRing(() => [sealingKey]), logger }, {

@@ -11,7 +11,7 @@ import type {
   TextPart,
   Warning,
 } from '@signalbox/dialects/protocol'
-import { type DialectName, dialectFor, fold, originalOf, own, remember, unfold } from '@signalbox/dialects/protocol'
+import { type DialectName, fold, originalOf, own, remember, unfold } from '@signalbox/dialects/protocol'
 import type { Awaitable } from '@signalbox/storage'
 import { isPromise } from '@signalbox/storage/awaitable'
 import type { ItemOwner } from '../../access/caller.ts'
@@ -55,11 +55,11 @@ export function responsePipeline(
 ): ResponsePipeline {
   const { ring, logger } = ports
   const { candidate, warnings } = committed
-  const { provider, offer } = candidate
+  const { offer, dialect } = candidate
   const cutter = cap === undefined ? undefined : cutterOf(committed, cap, logger)
   const { tools, reasoning } = request.prompt
   const calls = tools && watchCalls(request.prompt)
-  const summaries = reasoning?.summary ? summaryRewriter(request.prompt, dialectFor(provider, offer)) : undefined
+  const summaries = reasoning?.summary ? summaryRewriter(request.prompt, dialect) : undefined
   const sent = new SentContent(originalRequest, offer.api)
   return {
     batch(batch) {

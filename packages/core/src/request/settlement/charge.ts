@@ -1,6 +1,6 @@
 import { isUnpricedFlex, paidFieldsOf, requestPrice, type StatedUsage, unpricedExtras } from '@signalbox/dialects/common'
 import type { HostedCalls, InferenceRequest, Price, Quirks, Usage, Warning } from '@signalbox/dialects/protocol'
-import { quirksFor, ratesAt } from '@signalbox/dialects/protocol'
+import { ratesAt } from '@signalbox/dialects/protocol'
 import type { Awaitable } from '@signalbox/storage'
 import { andThen } from '@signalbox/storage/awaitable'
 import { billUsage } from '../../metering/bill-usage.ts'
@@ -103,7 +103,7 @@ function usageBoundsOf(
   const isPassed = cap !== undefined && claimed !== undefined && claimed.output_tokens > cap
   const maxOutput = isPassed && !acceptsOutputCap(candidate, request.prompt) ? longest : (cap ?? longest)
   const { prompt } = request
-  const quirks = (): Quirks => quirksFor(candidate.provider, candidate.offer)
+  const quirks = (): Quirks => candidate.quirks
   return {
     contextWindow,
     likelyInput: inputTokens,
@@ -117,7 +117,7 @@ function usageBoundsOf(
 
 /** The calls of hosted tools that were seen in a response, as far as the request asks for such. */
 export const possibleCalls = ({ prompt }: InferenceRequest, candidate: Candidate, seen: HostedCalls | undefined): HostedCalls | undefined =>
-  clampCalls(seen, () => maxCallsAt(prompt, quirksFor(candidate.provider, candidate.offer)))
+  clampCalls(seen, () => maxCallsAt(prompt, candidate.quirks))
 
 /** The provider's latest counts, clamped, for the input of a response without final usage. Undefined if it reported none. */
 export function knownInput(
@@ -180,10 +180,7 @@ function unseenOutput({ request, bounds, engine }: RequestRun, committed: Commit
   const { leftAt, cutAt, pausedMs = 0, firstContentAt, laterReasoningMs = 0, hasNative, hasReasoning } = seen
   const stoppedAt = leftAt ?? cutAt
   if (stoppedAt === undefined || firstContentAt === undefined || sentAt === undefined) return undefined
-  const thinking =
-    hasNative || hasReasoning
-      ? 'known'
-      : thinkingOf({ ...candidate, quirks: quirksFor(candidate.provider, candidate.offer) }, request.prompt)
+  const thinking = hasNative || hasReasoning ? 'known' : thinkingOf(candidate, request.prompt)
   const { firstTextAt = stoppedAt - pausedMs } = seen
   const reasoningMs = firstTextAt - sentAt + laterReasoningMs
   const pace = engine.paces.of(selected.contender.offer.id)

@@ -2,13 +2,15 @@ import type { Usage } from '@signalbox/dialects/protocol'
 import { fakeClock } from '@signalbox/testing'
 import { expect, test } from 'vitest'
 import { createMeter, type Meter } from '../../metering/meter.ts'
-import type { Candidate } from '../../routing/plan.ts'
+import { makeCandidate } from '../../routing/plan.ts'
 import type { JournalProgress } from '../admission/journal.ts'
 import type { RequestRun } from '../run.ts'
 import { progressOf } from './journaled-progress.ts'
 
-const offer = { model: 'm', price: { input: 10_000_000, cached: 1_000_000, output: 0 }, contextWindow: 100_000 }
-const candidate = { provider: { id: 'p' }, model: { id: 'm' }, offer, credential: { owner: 'platform' } } as unknown as Candidate
+const offer = { provider: 'p', api: 'chat', model: 'm', price: { input: 10_000_000, cached: 1_000_000, output: 0 }, contextWindow: 100_000 }
+const credential = { id: 'c', owner: 'platform', secret: '' } as const
+const provider = { id: 'p', dialects: [], endpoint: () => '', authorize: () => {} }
+const candidate = makeCandidate({ provider, model: { id: 'm', offers: [] }, offer, credential })
 const stated: Usage = { input_tokens: 5_000, output_tokens: 1, cached_tokens: 4_000, cache_write_tokens: 0, reasoning_tokens: 0 }
 
 /** A request whose prompt counts how often its text was read. */
