@@ -55,7 +55,7 @@ test('a comment is found at the end of a line and over several lines, and a URL 
 })
 
 // Such a function is allocated in the old generation of V8, and keeps all that it refers to alive until a full collection: a request
-// of 90 kB outlived every collection of the young one for the sake of one of them (docs/architecture.md, "Objects of a request").
+// of 90 kB outlived every collection of the young one for the sake of one of them (docs/life-of-a-request.md, "Objects of a request").
 test.each(packageNames)('%s assigns no function literal to a property of an object that exists already', name => {
   const assigned =
     /^\s*(?!(?:export )?(?:const|let|readonly)\b)[\w.()[\]?!]+\.\w+ (\?\?|\|\|)?= (async )?(function\b|\([^)]*\)(: [^=]+)? =>|\w+ =>)/
