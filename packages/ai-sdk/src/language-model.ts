@@ -89,7 +89,7 @@ async function beginCall(gateway: Gateway, settings: ModelSettings, { modelId, s
   const encode: CallOptions['encode'] = (response, metadata) => {
     encoded = encodeResult(response, request, metadata)
   }
-  const reply = gateway.infer(request, { caller, requestId, encode, ...(signal && { signal }) })
+  const reply = gateway.infer(request, { caller, requestId, encode, signal })
   return { request, reply, headers: { 'x-request-id': requestId }, encoded: () => encoded }
 }
 

@@ -138,7 +138,7 @@ function checkLimits(text: string): void {
 const tooDense = (what: string, field: string): GatewayError =>
   new GatewayError('invalid_request', {
     message: `The request body has more than ${what} in total.${field && ` The limit was reached in \`${field}\`.`} Send fewer.`,
-    ...(field !== '' && { param: field }),
+    param: field || undefined,
   })
 
 function parse(text: string): unknown {

@@ -72,7 +72,7 @@ function* answer(state: HandledRequest, match: Matcher): Step<ApiReply> {
     return finish(state, yield* offerWebSocket(upgradable, { ...state, params: {} }))
   } catch (thrown) {
     const error = asGatewayError(thrown, { gateway, site, requestId })
-    log.note({ code: error.code, ...(state.row === undefined && { path: loggedPath(request) }) })
+    log.note({ code: error.code, path: state.row === undefined ? loggedPath(request) : undefined })
     state.row ??= nearestRow(site.routes, site.settings.basePath, request.path)
     if (lacksDialect(state.row, site)) yield* wait(site.loadDialect(state.row.dialect))
     return finish(state, errorReply(error, { ...state, dialect: state.row?.dialect ?? 'responses' }))

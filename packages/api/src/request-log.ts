@@ -75,9 +75,9 @@ export function logOutcome(
   const { routing } = metadata
   log.note({
     model: metadata.model,
-    ...(routing !== undefined && { provider: routing.provider }),
-    ...(routing?.cost !== undefined && { costMicrodollars: Math.round(routing.cost.usd * 1_000_000) }),
+    provider: routing?.provider,
+    costMicrodollars: routing?.cost === undefined ? undefined : Math.round(routing.cost.usd * 1_000_000),
     ...(usage !== undefined && { inputTokens: usage.input_tokens, outputTokens: usage.output_tokens }),
-    ...(outcome.status === 'failed' && { code: outcome.error.code ?? outcome.error.kind }),
+    code: outcome.status === 'failed' ? (outcome.error.code ?? outcome.error.kind) : undefined,
   })
 }

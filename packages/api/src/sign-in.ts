@@ -60,7 +60,7 @@ async function toReply(response: Response): Promise<ApiReply> {
     status: response.status,
     headers: Object.fromEntries(headers),
     body: await response.text(),
-    ...(cookies.length > 0 && { cookies }),
+    cookies: cookies.length > 0 ? cookies : undefined,
   }
 }
 

@@ -60,7 +60,7 @@ export function translateRequest(body: JsonObject, { from, to, model, quirks = {
   const name = model ?? request.routing.models[0]
   const encoded = encodeForOffer(to, request, { offer: { provider: '', model: name, api: to.name }, quirks })
   const refused = encoded.warnings.find(isContentLost)
-  if (refused) throw new GatewayError('capability_mismatch', { message: refused.message, ...(refused.param && { param: refused.param }) })
+  if (refused) throw new GatewayError('capability_mismatch', { message: refused.message, param: refused.param || undefined })
   return {
     body: encoded.body,
     path: typeof to.path === 'function' ? to.path({ model: name, stream }) : to.path,

@@ -31,8 +31,8 @@ export function toFetchHandler(gateway: Gateway, options?: FetchOptions, call = 
     const response = respond(request, {
       context: contextOf(second) ?? contextOf(third),
       server: second,
-      ...(params && { mapQuery: query => withoutRouteParams(query, params) }),
-      ...(params && !hasBasePath && { mapPath: path => pathBelowMount(path, params, isApiPath) }),
+      mapQuery: params ? query => withoutRouteParams(query, params) : undefined,
+      mapPath: params && !hasBasePath ? path => pathBelowMount(path, params, isApiPath) : undefined,
     })
     return isFetchCall ? rejectOnAbort(response, request.signal) : response
   }

@@ -40,8 +40,8 @@ export function createExchange(
     request: {
       method: request.method,
       path,
-      ...(mount !== undefined && { mount }),
-      ...(ip !== undefined && { ip }),
+      mount,
+      ip,
       query: mapQuery(query),
       // Requests that were never sent over a network have no Host header.
       header: name => request.headers.get(name) ?? (name === 'host' ? new URL(request.url).host : undefined),

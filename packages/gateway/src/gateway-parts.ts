@@ -51,7 +51,7 @@ export function createParts({ options, storage, clock, ids, logger, limits, tran
     monotonic: clock.monotonic.bind(clock),
     seed: seedOf(options, ids),
     sync: sharing?.state,
-    ...(logged !== false && { decisionLog: logged }),
+    decisionLog: logged !== false ? logged : undefined,
   })
   const decisionLog = createGatewayDecisionLog(logged === false ? 0 : (logged.keep ?? decisionLogLimits.decisions), router.trace)
   const providers = new Map(options.providers.map(provider => [provider.id, provider]))
@@ -108,7 +108,7 @@ export function createParts({ options, storage, clock, ids, logger, limits, tran
     hedge: options.hedge ?? false,
     maxHedgeCost: toUsd(options.maxHedgeCost ?? Number.POSITIVE_INFINITY),
     media: options.media,
-    ...(options.transformRequest && { transformRequest: options.transformRequest }),
+    transformRequest: options.transformRequest,
     storedShare: logged === false ? 0 : (logged.store ?? defaultStored),
     trackCandidate: createCandidateTracker(router),
     items: openItems(options, { ring, clock, logger }),

@@ -241,7 +241,7 @@ function makeChoice(context: RequestContext, seen: Evaluation, { at, score, expl
     waitMs,
     maxFurtherWaitMs: longestMs - waitMs,
     timeoutMs,
-    ...(hedgeAfterMs !== undefined && { hedgeAfterMs }),
+    hedgeAfterMs,
     tracked,
     request,
     failedWith: undefined,

@@ -156,5 +156,5 @@ export function validUsage(used: AnswerUsage): AnswerUsage {
   if (typeof used !== 'object' || used === null)
     throw new TypeError(`\`finishAttempt\` got ${showValue(used)} as its usage; it takes an object or undefined.`)
   const [output, cached] = [boundedTokens(used.outputTokens), boundedTokens(used.cachedTokens)]
-  return { ...(output !== undefined && { outputTokens: output }), ...(cached !== undefined && { cachedTokens: cached }) }
+  return { outputTokens: output, cachedTokens: cached }
 }

@@ -49,7 +49,7 @@ export function redisChanges(options: RedisChangesOptions): RedisChanges {
   return {
     publish(changes) {
       const named = changes && changes.length <= maxNamed ? changes.map(({ kind, workspaceId, id }) => [kind, workspaceId, id]) : undefined
-      return inTime(() => connection.publish(channel, JSON.stringify({ from: self, ...(named && { changes: named }) })))
+      return inTime(() => connection.publish(channel, JSON.stringify({ from: self, changes: named })))
     },
     subscribe(listener) {
       state.listeners.add(listener)

@@ -84,10 +84,10 @@ function serverOf(text: string, name: string): ServerOptions {
   return {
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: Number(url.port || 6379),
-    ...(url.username !== '' && { username: decodeURIComponent(url.username) }),
-    ...(url.password !== '' && { password: decodeURIComponent(url.password) }),
-    ...(db !== '' && { db: Number(db) }),
-    ...(url.protocol === 'rediss:' && { tls: {} }),
+    username: url.username !== '' ? decodeURIComponent(url.username) : undefined,
+    password: url.password !== '' ? decodeURIComponent(url.password) : undefined,
+    db: db !== '' ? Number(db) : undefined,
+    tls: url.protocol === 'rediss:' ? {} : undefined,
   }
 }
 

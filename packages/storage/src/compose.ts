@@ -123,7 +123,7 @@ export function composeStorage(options: ComposeOptions): Storage {
     counters,
     ledger: durable.ledger,
     usage: durable.usage,
-    ...(routing && { routing }),
+    routing,
     ...optionalParts(durable),
     ...(ephemeral.changes ? { changes: feedOf(listeners) } : durable.changes && { changes: durable.changes }),
     settle: settlement => settleApart(settlement, { durable, counters }),
@@ -210,9 +210,9 @@ function announcingRecords(records: RecordStore, announce: (changes: readonly Re
 
 /** The optional parts of a durable storage. */
 const optionalParts = (durable: Storage): Pick<Storage, 'items' | 'spool' | 'outage'> => ({
-  ...(durable.items && { items: durable.items }),
-  ...(durable.spool && { spool: durable.spool }),
-  ...(durable.outage && { outage: () => durable.outage?.() }),
+  items: durable.items,
+  spool: durable.spool,
+  outage: durable.outage ? () => durable.outage?.() : undefined,
 })
 
 /** Settles in parts, because slots are in another store than the charge and the row. */

@@ -137,7 +137,7 @@ export function withOutageGrace(storage: Storage, options: OutageGraceOptions): 
       andThen(allSettled(settlement.slotKeys.map(key => () => guardedCounters.leaveFallback(key, settlement.row.id))), () =>
         guardedLedger.settleRequest(settlement),
       ),
-    ...(storage.changes && { changes: storage.changes }),
+    changes: storage.changes,
     spool: storage.spool,
     isShared: storage.isShared,
     outage() {
@@ -171,8 +171,8 @@ function passing({ records, audit, usage, routing, items }: Storage, guard: Grac
     records: watchedRecords(records, guard),
     audit: { ...audit, ...passAll(audit, passedVerbs.audit, guard) },
     usage: passAll(usage, passedVerbs.usage, guard),
-    ...(routing && { routing: passAll(routing, passedVerbs.routing, guard) }),
-    ...(items && { items: passAll(items, passedVerbs.items, guard) }),
+    routing: routing ? passAll(routing, passedVerbs.routing, guard) : undefined,
+    items: items ? passAll(items, passedVerbs.items, guard) : undefined,
   }
 }
 

@@ -200,7 +200,7 @@ export function createTotalsBuilder(query: TotalsShape): TotalsBuilder {
         .flatMap(([start, ofStart]) =>
           [...(top === undefined ? ofStart : keepLargest(ofStart, top))]
             .sort(([a], [b]) => (a < b ? -1 : 1))
-            .map(([group, builder]) => ({ ...(interval && { start }), ...(groupBy && { group }), ...builder.total() })),
+            .map(([group, builder]) => ({ start: interval ? start : undefined, group: groupBy ? group : undefined, ...builder.total() })),
         ),
   }
 }

@@ -258,8 +258,7 @@ function collectSeries({ query: { groupPrefix = '' } }: Pick<GroupSpec, 'query'>
       points.set(total.group, series)
       series.push({ start: total.start ?? 0, ...summaryOf(total) })
     },
-    series: (): readonly Series[] =>
-      Array.from(points, ([group, each]) => ({ ...(group !== undefined && { group: group.slice(groupPrefix.length) }), points: each })),
+    series: (): readonly Series[] => Array.from(points, ([group, each]) => ({ group: group?.slice(groupPrefix.length), points: each })),
   }
 }
 

@@ -63,7 +63,7 @@ export function keepAnchors({ ring, isKeyed, clock, logger }: AnchorPorts): Audi
       const old = state === 'unknown' ? undefined : anchor?.body
       const isAsLeft = old === undefined || (state === 'holds' && old.place === before?.place && old.hash === before.hash)
       const broken = old?.broken ?? (isAsLeft ? undefined : { place: old.place, hash: old.hash })
-      const next = { place: newest.place, hash: newest.hash, since: old?.since ?? (before?.place ?? 0) + 1, ...(broken && { broken }) }
+      const next = { place: newest.place, hash: newest.hash, since: old?.since ?? (before?.place ?? 0) + 1, broken }
       const body: AuditAnchorBody = { ...next, signature: await sign(workspaceId, next) }
       const put = anchor
         ? changedRecord(anchor, { body: { ...body, broken } })

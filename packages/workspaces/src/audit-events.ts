@@ -36,7 +36,7 @@ async function verify(managed: ManagedWorkspace): Promise<AuditVerification> {
     const state = await anchors.stateOf(anchor)
     const { last, checked, broken } = await walk()
     const known = state === 'unknown' ? undefined : anchor?.body
-    const about = { checked, anchored: known !== undefined, ...(known && state === 'holds' && { anchoredFrom: known.since }) }
+    const about = { checked, anchored: known !== undefined, anchoredFrom: known && state === 'holds' ? known.since : undefined }
     if (broken) return { valid: false, ...about, reason: 'row_changed', firstBrokenId: broken.id }
     if (!known) return { valid: true, ...about }
     if (state === 'fails') return { valid: false, ...about, reason: 'anchor_changed' }

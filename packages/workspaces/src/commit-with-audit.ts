@@ -135,8 +135,8 @@ async function auditRowsOf(
       subjectType: subject.type,
       subjectId: subject.id,
       at,
-      ...(actor.requestId !== undefined && { requestId: actor.requestId }),
-      ...(actor.ip !== undefined && { ip: actor.ip }),
+      requestId: actor.requestId,
+      ip: actor.ip,
       changes: JSON.stringify(changes ?? {}),
       previousHash: last?.hash ?? '',
     }

@@ -46,7 +46,7 @@ export async function identityOf({ storage, terms, limits, clock }: IdentityPort
     caller,
     limits: { inferenceRpm: rpmOf(caller, inferenceRpm), managementReadsRpm, managementWritesRpm },
     budgets: known,
-    ...(budget && { budget }),
+    budget,
   }
 }
 

@@ -124,7 +124,7 @@ const recordOf = (provider: Provider, facts?: ProviderFacts): ProviderRecord => 
     displayName: displayName ?? facts?.displayName ?? id,
     dataPolicy: dataPolicy ?? facts?.dataPolicy ?? 'unknown',
     dialects: dialects.map(({ name }) => name),
-    ...(!takesOwnKeys(provider) && { keyless: true }),
+    keyless: !takesOwnKeys(provider) || undefined,
   }
 }
 

@@ -69,13 +69,13 @@ function priceAt(price: Price, now: number, note: Note): Price {
   for (const { from } of price.changes ?? []) note(Date.parse(from))
   const changes = price.changes?.slice(begun.length) ?? []
   const last = begun.at(-1)
-  const current: Price = last ? { ...last.price, ...(changes.length > 0 && { changes }) } : price
+  const current: Price = last ? { ...last.price, changes: changes.length > 0 ? changes : undefined } : price
   for (const window of current.windows ?? []) noteBounds(window, now, note)
   const open = current.windows?.find(window => isOpen(window, now))
   if (!open) return current
   const { days: _days, from: _from, to: _to, ...rates } = open
   const { windows, surcharges } = current
-  return { ...rates, ...(windows && { windows }), ...(surcharges && { surcharges }), ...(changes.length > 0 && { changes }) }
+  return { ...rates, windows, surcharges, changes: changes.length > 0 ? changes : undefined }
 }
 
 const minutesOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5))

@@ -20,9 +20,9 @@ export function encodeCitations(
     return [
       {
         source: known,
-        ...(typeof start_index === 'number' && { startIndex: start_index }),
-        ...(typeof end_index === 'number' && { endIndex: end_index }),
-        ...(typeof cited_text === 'string' && { citedText: cited_text }),
+        startIndex: typeof start_index === 'number' ? start_index : undefined,
+        endIndex: typeof end_index === 'number' ? end_index : undefined,
+        citedText: typeof cited_text === 'string' ? cited_text : undefined,
       },
     ]
   })
@@ -31,7 +31,7 @@ export function encodeCitations(
 
 function citedSource(annotation: JsonObject, id: string): LanguageModelV4Source | undefined {
   const { url, title, document_title, filename, file_id } = annotation
-  if (typeof url === 'string') return { type: 'source', sourceType: 'url', id, url, ...(typeof title === 'string' && { title }) }
+  if (typeof url === 'string') return { type: 'source', sourceType: 'url', id, url, title: typeof title === 'string' ? title : undefined }
   const name = [filename, title, document_title, file_id].find(value => typeof value === 'string')
   if (typeof name !== 'string') return undefined
   return {
@@ -40,7 +40,7 @@ function citedSource(annotation: JsonObject, id: string): LanguageModelV4Source 
     id,
     mediaType: 'text/plain',
     title: name,
-    ...(typeof filename === 'string' && { filename }),
+    filename: typeof filename === 'string' ? filename : undefined,
   }
 }
 

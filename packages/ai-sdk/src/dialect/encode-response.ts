@@ -16,7 +16,7 @@ export function encodeResult(response: InferenceResponse, request: InferenceRequ
   const finalText = finalAnswerOf(response)
   return {
     content,
-    ...(finalText !== undefined && { structuredOutputText: finalText }),
+    structuredOutputText: finalText,
     finishReason: finish?.finishReason ?? { unified: 'interrupted', raw: undefined },
     usage: sdkUsage(response.usage),
     providerMetadata: encodeGatewayMetadata(metadata),
@@ -47,9 +47,9 @@ function joinParts(parts: readonly StreamPart[]): ResultContent[] {
       case 'text-start':
       case 'reasoning-start': {
         const { providerMetadata, ...end } = ends.get(part.id) ?? part
-        const entry = { text: texts.get(part.id) ?? '', ...(providerMetadata && { providerMetadata }) }
+        const entry = { text: texts.get(part.id) ?? '', providerMetadata }
         if (part.type === 'reasoning-start') return [{ type: 'reasoning', ...entry }]
-        return [{ type: 'text', ...entry, ...('citations' in end && end.citations && { citations: end.citations }) }]
+        return [{ type: 'text', ...entry, citations: 'citations' in end ? end.citations : undefined }]
       }
       case 'tool-call':
       case 'source':

@@ -192,7 +192,7 @@ export class PartWriter {
       this.#parts.push(...sources, {
         type: 'text-end',
         id,
-        ...(citations.length > 0 && { citations: [...citations] }),
+        citations: citations.length > 0 ? [...citations] : undefined,
         ...metadataOf({ ...startOf[kind], ...(phase && { phase }) }),
       })
     }

@@ -27,11 +27,11 @@ export function encodeError(error: ErrorBody) {
       type: errorTypeOf(error),
       param,
       code,
-      ...(suggestion !== undefined && { suggestion }),
-      ...(provider !== undefined && { provider }),
-      ...(attempts && { attempts: attempts.map(attempt => ({ ...attempt })) }),
+      suggestion,
+      provider,
+      attempts: attempts?.map(attempt => ({ ...attempt })),
     },
-    ...(request_id !== undefined && { generationId: request_id }),
+    generationId: request_id,
   }
 }
 

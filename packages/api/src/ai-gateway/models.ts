@@ -36,8 +36,8 @@ const cheapestOf = (offers: readonly Offer[]): Price | undefined =>
 const pricingView = ({ input, output, cached, cacheWrite }: Price): object => ({
   input: perToken(input),
   output: perToken(output),
-  ...(cached !== undefined && { input_cache_read: perToken(cached) }),
-  ...(cacheWrite !== undefined && { input_cache_write: perToken(cacheWrite) }),
+  input_cache_read: cached === undefined ? undefined : perToken(cached),
+  input_cache_write: cacheWrite === undefined ? undefined : perToken(cacheWrite),
 })
 
 /** Converts microdollars per million tokens to decimal USD per token: `250_000` → `0.00000025`. */

@@ -14,7 +14,7 @@ export function budgetFacts(
   { used, at }: { readonly used: number; readonly at: number },
 ): BudgetFacts {
   const { end } = periodOf(period, at)
-  return { limit, used, remaining: Math.max(0, limit - used), ...(end !== undefined && { resetsAt: end }) }
+  return { limit, used, remaining: Math.max(0, limit - used), resetsAt: end }
 }
 
 /** Whether a caller may see the state of a budget: a key may see every budget that applies to it, an end user only its own. */

@@ -96,11 +96,11 @@ export function userCaller(workspace: TypedRecord<'workspace'>, user: EndUser): 
     billing: workspace.body.billing,
     scopes: new Set(user.scopes ?? defaultScopes),
     createdAt: workspace.createdAt,
-    ...(user.tags && { tags: user.tags }),
+    tags: user.tags,
     isEndUser: true,
-    ...(user.limits && { limits: user.limits }),
-    ...(user.providerStorage && { providerStorage: true }),
-    ...(user.budgets && { budgets: callerBudgetsOf(user.budgets, workspace.id, user) }),
+    limits: user.limits,
+    providerStorage: user.providerStorage || undefined,
+    budgets: user.budgets ? callerBudgetsOf(user.budgets, workspace.id, user) : undefined,
   }
 }
 
@@ -139,7 +139,7 @@ function callerBudgetOf(
   const who = group === undefined ? `user:${encodeURIComponent(user)}` : `group:${encodeURIComponent(group)}`
   return {
     id: `${encodeURIComponent(workspaceId)}:${who}:${period}${includeByok ? '+byok' : ''}`,
-    ...(group !== undefined && { isGroup: true }),
+    isGroup: group !== undefined || undefined,
     body: { name: group ?? user, limit, period, enforce: true, includeByok, alertAt: [] },
   }
 }

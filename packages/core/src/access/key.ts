@@ -64,8 +64,8 @@ function callerOfKey(key: TypedRecord<'key'>, above: readonly TypedRecord<'key'>
     billing: workspace.body.billing,
     scopes: new Set(body.scopes),
     createdAt,
-    ...(body.limits && { limits: body.limits }),
-    ...(above.length > 0 && { ancestors: above.map(each => ({ keyId: each.id, ...(each.body.limits && { limits: each.body.limits }) })) }),
-    ...(ends.length > 0 && { expiresAt: Math.min(...ends) }),
+    limits: body.limits,
+    ancestors: above.length > 0 ? above.map(each => ({ keyId: each.id, limits: each.body.limits })) : undefined,
+    expiresAt: ends.length > 0 ? Math.min(...ends) : undefined,
   }
 }

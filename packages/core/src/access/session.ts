@@ -58,11 +58,11 @@ function callerOfSession(
     ...caller,
     keyPrefix: prefix,
     createdAt,
-    session: { id, ...(origins && { origins }) },
+    session: { id, origins },
     expiresAt: Math.min(expiresAt, ...above.flatMap(key => key.body.expiresAt ?? [])),
     ...(models && { models }),
     ...(maxSpend !== undefined && { budgets: [...(caller.budgets ?? []), account] }),
-    ...(above.length > 0 && { ancestors: above.map(each => ({ keyId: each.id, ...(each.body.limits && { limits: each.body.limits }) })) }),
+    ...(above.length > 0 && { ancestors: above.map(each => ({ keyId: each.id, limits: each.body.limits })) }),
   }
 }
 

@@ -45,7 +45,7 @@ export function clampUsage(claimed: Usage, bounds: UsageBounds): ClampedUsage {
 function withPossibleCalls(usage: Usage, { maxCalls }: UsageBounds): Usage {
   const { hosted_calls: claimed, ...rest } = usage
   const calls = clampCalls(claimed, maxCalls)
-  return calls === claimed ? usage : { ...rest, ...(calls && { hosted_calls: calls }) }
+  return calls === claimed ? usage : { ...rest, hosted_calls: calls }
 }
 
 /**

@@ -92,10 +92,10 @@ export function saneUsage(usage: Usage): Usage {
   const parts = {
     cached_tokens,
     cache_write_tokens,
-    ...(cache_write_1h_tokens !== undefined && { cache_write_1h_tokens }),
+    cache_write_1h_tokens,
     reasoning_tokens,
-    ...(audio_tokens !== undefined && { audio_tokens }),
-    ...(hosted_calls && { hosted_calls }),
+    audio_tokens,
+    hosted_calls,
   }
   return { input_tokens, output_tokens, ...parts, estimated: true }
 }

@@ -39,7 +39,7 @@ export function sizeOfPrompt(prompt: Prompt, isBounded: boolean): PromptSize {
   const size = isExtended(prompt) ? { likely: estimateInput(prompt), max: Number.POSITIVE_INFINITY, hasAudio: false } : boundedSize(prompt)
   const hosted = foreseenCalls(prompt)
   const { compactions } = allowedSteps(prompt)
-  return hosted || compactions > 0 ? { ...size, compactions, ...(hosted && { hosted }) } : size
+  return hosted || compactions > 0 ? { ...size, compactions, hosted } : size
 }
 
 /** Computes both bounds in one pass. `likely` is that of `estimateInput`. */

@@ -17,7 +17,7 @@ function refusal(param: string, shown: string, { got, expected }: { readonly got
   return new GatewayError('invalid_parameter_value', {
     message: `\`${param}\` is ${shown}; it takes ${choice}.${suggestion === undefined ? '' : ` ${suggestion}`}`,
     param,
-    ...(suggestion !== undefined && { suggestion }),
+    suggestion,
   })
 }
 
@@ -28,7 +28,7 @@ export function unknownField(prefix: string, name: string, taken: readonly strin
   return new GatewayError('unknown_field', {
     message: `There is no field \`${param}\` here. ${suggestion ?? `It takes ${taken.join(', ')}.`}`,
     param,
-    ...(suggestion !== undefined && { suggestion }),
+    suggestion,
   })
 }
 

@@ -60,7 +60,7 @@ function valueFrom(field: ValueSpec, mode: InputMode, value: unknown): unknown {
 export function withWireNames(error: GatewayError, fields: Fields): GatewayError {
   const { param, ...facts } = error.facts
   const message = error.message.replace(/`([\w.[\]]+)`/g, (_, path: string) => `\`${wirePath(path, fields)}\``)
-  return new GatewayError(error.code, { ...facts, message, ...(param !== undefined && { param: wirePath(param, fields) }) })
+  return new GatewayError(error.code, { ...facts, message, param: param === undefined ? undefined : wirePath(param, fields) })
 }
 
 /**

@@ -69,6 +69,6 @@ function misnamed(
   return new GatewayError('invalid_parameter_value', {
     message: suggestion === undefined ? message : `${message} ${suggestion}`,
     param,
-    ...(suggestion !== undefined && { suggestion }),
+    suggestion,
   })
 }

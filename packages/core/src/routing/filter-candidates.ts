@@ -67,9 +67,9 @@ function excludedBy(rule: ExclusionRule, candidate: Candidate, query: RoutingQue
     code,
     // A field that comes from the workspace's defaults is attributed to them, not to the request.
     reason: isDefault ? words.replaceAll(`\`${param}\``, `\`${field}\` of the workspace's routing defaults`) : words,
-    ...(param !== undefined && !isDefault && { param }),
-    ...(suggestion !== undefined && { suggestion }),
-    ...(isForAccount && { byok_key_id: owner === 'workspace' ? id : null }),
+    param: param !== undefined && !isDefault ? param : undefined,
+    suggestion,
+    byok_key_id: isForAccount ? (owner === 'workspace' ? id : null) : undefined,
   }
 }
 

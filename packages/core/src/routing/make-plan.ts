@@ -158,7 +158,7 @@ const retiredModelError = (model: Model, param: string): GatewayError =>
   new GatewayError('model_not_found', {
     message: `The model ${retirementOf(model)}.`,
     param,
-    ...(model.successor !== undefined && { suggestion: `Use "${model.successor}" instead.` }),
+    suggestion: model.successor === undefined ? undefined : `Use "${model.successor}" instead.`,
   })
 
 function refuseModel(name: string, param: string, { similarNames }: PlanInput): never {
@@ -166,7 +166,7 @@ function refuseModel(name: string, param: string, { similarNames }: PlanInput): 
   throw new GatewayError('model_not_found', {
     message: `The model ${quoted(name)} does not exist.${close[0] === undefined ? '' : ` Did you mean "${close[0]}"?`}`,
     param,
-    ...(close.length > 0 && { suggestion: `Similar models: ${close.join(', ')}.` }),
+    suggestion: close.length > 0 ? `Similar models: ${close.join(', ')}.` : undefined,
   })
 }
 

@@ -107,8 +107,8 @@ function addMedia(
     kind: part.type,
     form,
     place,
-    ...(type && { type }),
-    ...(dialect !== undefined && { dialect }),
+    type,
+    dialect,
     param: original?.path ?? path,
   })
 }

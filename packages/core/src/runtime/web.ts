@@ -73,7 +73,7 @@ export const webTransport = (given?: typeof globalThis.fetch): Transport => {
   const fetch = given ?? globalThis.fetch
   const connections = given ? {} : ownConnections()
   return async ({ url, method, headers, body, signal }) => {
-    const response = await fetch(url, { method, headers, signal, redirect: 'manual', ...connections, ...(body !== undefined && { body }) })
+    const response = await fetch(url, { method, headers, signal, redirect: 'manual', ...connections, body })
     const reader = response.body?.getReader()
     return {
       status: response.status,

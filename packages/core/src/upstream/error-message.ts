@@ -78,11 +78,11 @@ export function allFailed(failures: readonly Failure[], { deadlineOver, shown, e
     failures.length > 1 ? ` (${failures.length} attempts: ${failures.map(({ provider, kind }) => `${provider} ${kind}`).join(', ')})` : ''
   return new GatewayError(code, {
     message: (failure.isForClient ? failure.message : messageOf(failure)) + others + excludedText(excluded),
-    ...(failure.param !== undefined && { param: failure.param }),
-    ...(failure.provider !== undefined && { provider: failure.provider }),
-    ...(failures.length > 1 && { attempts: failures.map(attemptOf) }),
-    ...(codes[code].status === 429 && { limitedBy: isOurs ? 'routing' : 'provider' }),
-    ...((codes[code].status === 429 || isOurs) && { retryAfterMs: waits.length > 0 ? Math.min(...waits) : 1000 }),
+    param: failure.param,
+    provider: failure.provider,
+    attempts: failures.length > 1 ? failures.map(attemptOf) : undefined,
+    limitedBy: codes[code].status === 429 ? (isOurs ? 'routing' : 'provider') : undefined,
+    retryAfterMs: codes[code].status === 429 || isOurs ? (waits.length > 0 ? Math.min(...waits) : 1000) : undefined,
   })
 }
 
@@ -92,7 +92,7 @@ function excludedText(excluded: readonly Excluded[]): string {
   return reasons.length > 0 ? ` Not tried: ${reasons.join('; ')}.` : ''
 }
 
-const attemptOf = ({ provider = '', kind, status }: Failure): FailedAttempt => ({ provider, kind, ...(status !== undefined && { status }) })
+const attemptOf = ({ provider = '', kind, status }: Failure): FailedAttempt => ({ provider, kind, status })
 
 /** Converts a GatewayError to a failure, for a stream whose status line has already been sent. */
 export const asFailure = (error: GatewayError): Failure => ({
@@ -101,6 +101,6 @@ export const asFailure = (error: GatewayError): Failure => ({
   code: error.code,
   type: error.type,
   status: error.status,
-  ...(error.facts.provider !== undefined && { provider: error.facts.provider }),
-  ...(error.facts.param !== undefined && { param: error.facts.param }),
+  provider: error.facts.provider,
+  param: error.facts.param,
 })

@@ -94,11 +94,11 @@ function encodeMessage(output: readonly Item[]): { readonly message: JsonObject;
     role: 'assistant',
     content: texts.length === 0 || (content === '' && calls.length > 0) ? null : content,
     refusal: refusals.length > 0 ? refusals.join('') : null,
-    ...(calls.length > 0 && { tool_calls: calls }),
-    ...(annotations.length > 0 && { annotations }),
-    ...(images.length > 0 && { images }),
-    ...(reasoningTexts.length > 0 && { reasoning_content: reasoningTexts.join(paragraphBreak) }),
-    ...(sealed.length > 0 && { reasoning_details: sealed }),
+    tool_calls: calls.length > 0 ? calls : undefined,
+    annotations: annotations.length > 0 ? annotations : undefined,
+    images: images.length > 0 ? images : undefined,
+    reasoning_content: reasoningTexts.length > 0 ? reasoningTexts.join(paragraphBreak) : undefined,
+    reasoning_details: sealed.length > 0 ? sealed : undefined,
   }
   return { message, logprobs }
 }

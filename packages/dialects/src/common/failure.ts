@@ -255,11 +255,11 @@ export function failureFrom(details: ErrorDetails): Failure {
   return {
     kind,
     message: isHidden || text === '' ? defaultMessage(kind, status) : text,
-    ...(isHidden && text !== '' && { hiddenText: text }),
-    ...(code !== undefined && { code: redact(code) }),
-    ...(type !== undefined && { type: redact(type) }),
-    ...(param !== undefined && { param: redact(param) }),
-    ...(status !== undefined && { status }),
+    hiddenText: isHidden && text !== '' ? text : undefined,
+    code: code === undefined ? undefined : redact(code),
+    type: type === undefined ? undefined : redact(type),
+    param: param === undefined ? undefined : redact(param),
+    status,
   }
 }
 

@@ -148,7 +148,7 @@ export function missing(param: string, suggestion?: string): never {
   throw new GatewayError('missing_required_parameter', {
     message: `\`${param}\` is required.`,
     param,
-    ...(suggestion !== undefined && { suggestion }),
+    suggestion,
   })
 }
 

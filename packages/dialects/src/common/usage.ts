@@ -96,7 +96,7 @@ function balance({ input, output, cached, cacheWrite, reasoning, total, sound }:
     cached_tokens,
     cache_write_tokens,
     reasoning_tokens,
-    ...(!(sound && fits) && { estimated: true }),
+    estimated: !(sound && fits) || undefined,
   }
 }
 

@@ -44,7 +44,7 @@ function decodeMessageItem(body: JsonObject): MessageItem {
     ...itemId(body),
     role: roles.has(body.role) ? (body.role as Role) : 'assistant',
     content: typeof body.content === 'string' ? [{ type: 'text', text: body.content }] : objects(body.content).map(decodePart),
-    ...((body.phase === 'commentary' || body.phase === 'final_answer') && { phase: body.phase }),
+    phase: body.phase === 'commentary' || body.phase === 'final_answer' ? body.phase : undefined,
     ...statusOf(body),
   }
 }
@@ -78,8 +78,8 @@ function decodeReasoning(body: JsonObject): ReasoningItem {
     type: 'reasoning',
     ...itemId(body),
     summary: entryTexts(body.summary),
-    ...(content.length > 0 && { content }),
-    ...(typeof body.encrypted_content === 'string' && body.encrypted_content !== '' && { encrypted_content: body.encrypted_content }),
+    content: content.length > 0 ? content : undefined,
+    encrypted_content: typeof body.encrypted_content === 'string' && body.encrypted_content !== '' ? body.encrypted_content : undefined,
   }
 }
 
@@ -94,8 +94,8 @@ const decodeTextPart = (body: JsonObject): Part => {
   return {
     type: 'text',
     text: stringOf(body.text),
-    ...(annotations.length > 0 && { annotations }),
-    ...(logprobs.length > 0 && { logprobs }),
+    annotations: annotations.length > 0 ? annotations : undefined,
+    logprobs: logprobs.length > 0 ? logprobs : undefined,
   }
 }
 
@@ -107,7 +107,9 @@ const partDecoders: ReadonlyMap<string, (body: JsonObject) => Part | undefined> 
   [
     'input_image',
     ({ image_url, detail }) =>
-      typeof image_url === 'string' ? { type: 'image', url: image_url, ...(typeof detail === 'string' && { detail }) } : undefined,
+      typeof image_url === 'string'
+        ? { type: 'image', url: image_url, detail: typeof detail === 'string' ? detail : undefined }
+        : undefined,
   ],
 ])
 
@@ -129,7 +131,7 @@ export function encodeItem(item: Item, id: string): JsonObject {
   }
   if (item.type === 'function_call') {
     const { call_id, name, namespace, status = 'completed' } = item
-    const named = { call_id, ...(namespace !== undefined && { namespace }), name }
+    const named = { call_id, namespace, name }
     if (item.custom) return { ...known, id, type: 'custom_tool_call', status, ...named, input: item.arguments }
     const written = item.arguments === '' && status === 'completed' ? '{}' : item.arguments
     return { ...known, id, type: 'function_call', status, ...named, arguments: written }

@@ -11,7 +11,7 @@ import {
 } from '@signalbox/dialects/protocol'
 
 const invalid = (message: string, param: string): GatewayError =>
-  new GatewayError('invalid_request', { message, ...(param !== '' && { param }) })
+  new GatewayError('invalid_request', { message, param: param || undefined })
 
 interface BodyPlace {
   readonly value: JsonObject | readonly Json[]

@@ -64,7 +64,7 @@ export function createWith<S extends Shapes>(
     const encode: CallOptions['encode'] = (response, metadata) => {
       answer = dialect.encodeResponse(response, request, metadata)
     }
-    const reply = serving.infer(request, { caller, header, encode, ...(calling.signal && { signal: calling.signal }) })
+    const reply = serving.infer(request, { caller, header, encode, signal: calling.signal })
     if (request.delivery === 'stream') {
       await reply.committed
       const encoder = dialect.encodeEvents(request, reply.metadata)

@@ -93,7 +93,7 @@ function decideAgain(record: DecisionRecord, given: Preference | PreferencePrice
     expected: expectedOf(estimate),
     recorded: { offer: (candidates[chosen] as CandidateRecord).offer, expected: expectedOf(chosenEstimate(record)) },
     same: at === chosen,
-    ...(at === chosen && outcome && { outcome }),
+    outcome: at === chosen && outcome ? outcome : undefined,
   }
 }
 

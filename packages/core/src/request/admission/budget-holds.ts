@@ -181,5 +181,5 @@ const excludedFor = ({ model, provider, offer, credential }: Candidate, reason: 
   provider_model_id: offer.model,
   code: 'routing_failed',
   reason,
-  ...(credential.owner === 'workspace' && { byok_key_id: credential.id }),
+  byok_key_id: credential.owner === 'workspace' ? credential.id : undefined,
 })

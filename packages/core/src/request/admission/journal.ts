@@ -114,9 +114,9 @@ export function interruptedRow(id: string, journal: Journal): { readonly row: Us
     result: 'interrupted',
     attempts: progress?.attempts ?? 0,
     durationMs: progress?.durationMs ?? 0,
-    ...(progress?.firstContentMs !== undefined && { firstContentMs: progress.firstContentMs }),
+    firstContentMs: progress?.firstContentMs,
     warnings: [],
-    ...(metadata && { metadata }),
+    metadata,
   }
   return { row, bill }
 }

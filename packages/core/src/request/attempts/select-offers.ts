@@ -68,7 +68,7 @@ export function select({ router, trackCandidate }: SelectPorts, selecting: Selec
       const [first, ...others] = routed.choices()
       return [selected(first), ...others.map(selected)]
     },
-    ...(routed.trace && { trace: routed.trace }),
+    trace: routed.trace,
   }
 }
 
@@ -108,9 +108,9 @@ function askingFor(selecting: SelectionInput, offers: readonly TrackedOffer[], s
     maxAttempts: routing.allow_fallbacks ? selecting.attempts : 1,
     hedge,
     dryRun,
-    ...(prompt.max_output_tokens !== undefined && { maxOutputTokens: prompt.max_output_tokens }),
-    ...(cacheKey !== undefined && { cacheKey }),
-    ...(rank && { rank }),
+    maxOutputTokens: prompt.max_output_tokens,
+    cacheKey,
+    rank,
     ...(silenceMs !== undefined && { newOfferTimeoutMs: ceilingMs, minTimeoutMs: silenceMs }),
   }
 }

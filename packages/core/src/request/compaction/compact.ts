@@ -47,7 +47,7 @@ function summaryRequest({ prompt, ...request }: InferenceRequest): InferenceRequ
   const { text: _text, tool_choice: _choice, include: _include, ...rest } = prompt
   const asking: Item = { type: 'message', role: 'user', content: [{ type: 'text', text: instruction }] }
   const input = [...prompt.input.filter(item => !isCompactionTrigger(item)), asking]
-  return { ...request, delivery: 'whole', prompt: { ...rest, input, ...(prompt.tools && { tool_choice: 'none' }) } }
+  return { ...request, delivery: 'whole', prompt: { ...rest, input, tool_choice: prompt.tools ? 'none' : undefined } }
 }
 
 const summaryOf = ({ output }: InferenceResponse): string =>

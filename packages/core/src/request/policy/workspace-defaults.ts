@@ -67,8 +67,8 @@ function defaultRouting({ maxPrice, ...defaults }: RoutingDefaults, providers: P
 }
 
 const inUsd = ({ input, output }: NonNullable<RoutingDefaults['maxPrice']>): RoutingFields['max_price'] => ({
-  ...(input !== undefined && { input: toUsd(input) }),
-  ...(output !== undefined && { output: toUsd(output) }),
+  input: input === undefined ? undefined : toUsd(input),
+  output: output === undefined ? undefined : toUsd(output),
 })
 
 /** Resolves conflicts between lists: within a request they are an error, but a request takes precedence over a default. */
@@ -79,5 +79,5 @@ function agreed(own: RoutingFields, fallback: RoutingFields): Pick<RoutingFields
   const order = (own.order ?? fallback.order)?.filter(
     id => (!only || (isTheirs && own.only) || only.includes(id)) && (!ignore || (isTheirs && own.ignore) || !ignore.includes(id)),
   )
-  return { ...(only && { only }), ...(ignore && { ignore }), ...(order && { order }) }
+  return { only, ignore, order }
 }

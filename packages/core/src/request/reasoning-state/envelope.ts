@@ -54,8 +54,8 @@ function readState(body: Json): ReasoningState | undefined {
   const { p: provider, c: credential, m: model, d: dialect, f: family, t: text, w: words } = body
   if (typeof provider !== 'string' || typeof credential !== 'string' || typeof model !== 'string' || typeof dialect !== 'string')
     return undefined
-  const maker: Maker = { provider, credential, model, dialect, ...(typeof family === 'string' && { family }) }
-  return { maker, ...(typeof text === 'string' && { text }), ...(isTexts(words) && { words }) }
+  const maker: Maker = { provider, credential, model, dialect, family: typeof family === 'string' ? family : undefined }
+  return { maker, text: typeof text === 'string' ? text : undefined, words: isTexts(words) ? words : undefined }
 }
 
 const isTexts = (value: Json | undefined): value is readonly string[] =>
@@ -66,7 +66,7 @@ export const makerOf = ({ provider, credential, offer, model }: Candidate): Make
   credential: credential.id,
   dialect: offer.api,
   model: offer.model,
-  ...(model.family !== undefined && { family: model.family }),
+  family: model.family,
 })
 
 /**

@@ -60,7 +60,7 @@ type Made = Omit<ReasoningState, 'maker'>
 function stateOf({ encrypted_content: text, content, summary }: ReasoningItem, takesWords: boolean): Made | undefined {
   const words = takesWords ? (content ?? summary).filter(text => text !== '') : []
   if (text === undefined && words.length === 0) return undefined
-  return { ...(text !== undefined && { text }), ...(words.length > 0 && { words }) }
+  return { text, words: words.length > 0 ? words : undefined }
 }
 
 /**

@@ -146,7 +146,7 @@ function soFar(item: Item, sent: ReadonlyMap<string, SentPart>): Item {
   if (item.type !== 'reasoning') return item
   const content = sentOf('reasoning', item.content)
   const { content: _, ...rest } = item
-  return { ...rest, summary: sentOf('summary', item.summary), ...(content.length > 0 && { content }) }
+  return { ...rest, summary: sentOf('summary', item.summary), content: content.length > 0 ? content : undefined }
 }
 
 function partSoFar(part: Part, at: number, sent: ReadonlyMap<string, SentPart>): readonly Part[] {
@@ -162,8 +162,8 @@ function partSoFar(part: Part, at: number, sent: ReadonlyMap<string, SentPart>):
     {
       type: 'text',
       text: copySlice(part.text, length.characters),
-      ...(annotations.length > 0 && { annotations }),
-      ...(logprobs.length > 0 && { logprobs }),
+      annotations: annotations.length > 0 ? annotations : undefined,
+      logprobs: logprobs.length > 0 ? logprobs : undefined,
     },
   ]
 }

@@ -62,7 +62,7 @@ export function createStoreExchange({ store, sync, writer, clock, logger }: Stor
     await publishNews()
   }
   const receive = async (): Promise<void> => {
-    const news = await store.news({ writer: writer(), ...(cursor !== undefined && { after: cursor }) }, clock.now())
+    const news = await store.news({ writer: writer(), after: cursor }, clock.now())
     sync.receive(news, moment())
     cursor = news.cursor
   }

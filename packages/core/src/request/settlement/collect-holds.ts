@@ -147,7 +147,7 @@ async function findStill(sight: Sight, { storage, settlements, running, clock, g
   let after: string | undefined
   for (;;) {
     const before = clock.monotonic()
-    const page = await withinStorageWait(storage.ledger.holds({ limit: pageSize, ...(after !== undefined && { after }) }), clock)
+    const page = await withinStorageWait(storage.ledger.holds({ limit: pageSize, after }), clock)
     goesOn()
     for (const hold of page) {
       if (mine.has(hold.id) || settlements.has(hold.id)) continue
@@ -183,7 +183,7 @@ async function settleInterrupted({ id, journal: text }: LiveHold, ports: Collect
 
 async function amountsIn({ workspaceId, keyId, ancestors, budgets, modelAsked, at }: Journal, bill: Bill, { policies }: CollectorPorts) {
   const found = await policies.of(workspaceId)
-  const facts = { requestId: '', workspaceId, keyId, ...(ancestors && { ancestors }), ...(budgets && { budgets }), model: modelAsked }
+  const facts = { requestId: '', workspaceId, keyId, ancestors, budgets, model: modelAsked }
   if (found) return amountsOf(bill, { facts, policy: found, at })
   return bill.cost > 0 ? { [creditAccount(workspaceId)]: bill.cost } : {}
 }

@@ -49,7 +49,7 @@ export async function forgetEnded(
 ): Promise<string | undefined> {
   let place = after
   for (let pages = 0; pages < maxPages; pages++) {
-    const names = await ledger.accounts({ prefix: 'budget:', limit: pageSize, ...(place !== undefined && { after: place }) })
+    const names = await ledger.accounts({ prefix: 'budget:', limit: pageSize, after: place })
     const ended = names.filter(name => hasEnded(name, now))
     if (ended.length > 0) await ledger.forget(ended)
     if (names.length < pageSize) return undefined

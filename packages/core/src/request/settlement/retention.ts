@@ -63,7 +63,7 @@ export function createRetention({ storage, records, clock, logger }: RetentionPo
   const accounts = accountTidier(storage, earliestNow, inBackground)
   let place: string | undefined
   const tidyIdle = async (now: number): Promise<number> => {
-    const some = await records.list('workspace', { limit: idleAtOnce, ...(place !== undefined && { after: place }) })
+    const some = await records.list('workspace', { limit: idleAtOnce, after: place })
     place = some.length < idleAtOnce ? undefined : some.at(-1)?.id
     for (const workspace of some) tidy(workspace, now)
     return some.length
