@@ -129,6 +129,26 @@ describe.each(beforeCall)('a store that does not respond to %s', (_, verbs) => {
   })
 })
 
+test.each([0, 1, 2, 3, 4])(
+  'a client that disconnects %i microtasks after its admission was answered leaves no hold or slot',
+  async turns => {
+    const { clock, hang, answer, ask, outcomeOf, books } = await scene()
+    hang(['ledger.reserve'])
+    const client = new AbortController()
+    const outcome = outcomeOf(ask({}, client.signal).whole())
+    await clock.advance(100)
+    answer()
+    let then = Promise.resolve()
+    for (let turn = 0; turn < turns; turn++) then = then.then(() => {})
+    void then.then(() => client.abort())
+    await clock.advance(100)
+    expect([outcome.code, (await books()).held]).toEqual(['client_disconnected', 0])
+    const next = outcomeOf(ask().whole())
+    await clock.advance(100)
+    expect(next.code).toBe('ok')
+  },
+)
+
 test('a hold that was placed and never confirmed is free again within two minutes', async () => {
   const { clock, hang, answer, ask, outcomeOf, books, gateway } = await scene()
   hang(['ledger.reserve'], true)

@@ -107,6 +107,7 @@ export function* take<Taken extends RequestLimit>(
   { id, at, journal }: Omit<Admission, 'limits'>,
 ): Step<{ readonly limit: Taken; readonly left: number } | undefined> {
   let isPending = true
+  let isTaken = false
   let isInterrupted = false
   const taking = recover(
     () => admitTo(storage, { id, limits, at, journal }),
@@ -117,7 +118,8 @@ export function* take<Taken extends RequestLimit>(
   )
   const taken = andThen(taking, refusal => {
     isPending = false
-    if (isInterrupted && !refusal) void giveBack(storage, limits, { id, at, journal })
+    isTaken = !refusal
+    if (isInterrupted && isTaken) void giveBack(storage, limits, { id, at, journal })
     return refusal
   })
   try {
@@ -127,6 +129,8 @@ export function* take<Taken extends RequestLimit>(
     isInterrupted = true
     // At once, because the storage may never answer. A hold expires then, and so does a slot.
     if (isPending) void allSettled(leaveSlots(limits.filter(isSlot), id, storage))
+    // The answer came in the same turn of the event loop as the interruption, which won.
+    else if (isTaken) void giveBack(storage, limits, { id, at, journal })
     throw error
   }
 }
