@@ -935,6 +935,12 @@ BEGIN
   END IF;
   IF cardinality(v_refused) = 0 THEN RETURN NULL; END IF;
 
+  -- An id that is held or settled was admitted before, and the answer was lost: what refuses it may be what it took itself.
+  FOREACH v_each IN ARRAY v_refused LOOP
+    v_call := (v_each ->> 0)::int;
+    v_is_refused[v_call] := p_held[v_call] = 0 OR NOT EXISTS (SELECT FROM holds h WHERE h.id = p_ids[v_call])
+      AND NOT EXISTS (SELECT FROM movements m WHERE m.id = p_ids[v_call] AND m.kind = 'usage' AND m.credited_account = '');
+  END LOOP;
   SELECT array_agg(r.name), array_agg(p_ids[r.call]) INTO v_names, v_slot_names
     FROM unnest(p_calls, p_kinds, p_names) r (call, kind, name) WHERE r.kind = 0 AND v_is_refused[r.call];
   IF v_names IS NOT NULL THEN PERFORM leave(v_names, v_slot_names); END IF;
@@ -942,7 +948,7 @@ BEGIN
     FROM unnest(p_calls, p_kinds, p_names, p_amounts) r (call, kind, name, amount)
     WHERE r.kind = 2 AND v_is_refused[r.call] AND NOT v_is_uncounted[r.call];
   IF v_names IS NOT NULL THEN PERFORM add(v_names, v_amounts, v_limits); END IF;
-  RETURN array_to_json(v_refused)::text;
+  RETURN (SELECT json_agg(r.refusal) FROM unnest(v_refused) r (refusal) WHERE v_is_refused[(r.refusal ->> 0)::int])::text;
 END $$;
 
 -- Commits of records. An advisory lock serializes batches of commits across all processes, because management changes are few, and each

@@ -122,6 +122,24 @@ function describeWay(open: MakeStorage, admit: Admit): void {
     expect(await booksOf(storage)).toMatchObject({ slots: [1, 0], held: [10, 0], holds: 1 })
   })
 
+  // Taken in parts, it is never sent twice: each part is, on its own.
+  test.runIf(admit === admitTo)('with the same id is admitted again, even if it took the last of each limit itself', async () => {
+    const storage = await opened()
+    if (!storage.admit) return
+    const last = [
+      { ...slot, limit: 1 },
+      { ...rate, limit: 1 },
+      { ...tokens, limit: 15 },
+      { ...credit, amount: 1_000 },
+    ]
+    for (let n = 0; n < 3; n++) expect(await to(storage, last)).toBeUndefined()
+    expect(await booksOf(storage)).toMatchObject({ slots: [1, 0], rate: 1, tokens: 10, held: [1_000, 0], holds: 1 })
+    await storage.settle({ row: usageRow('req_1'), amounts: { credit: 7 }, slotKeys: [], at: T0 })
+    expect(await to(storage, last)).toBeUndefined()
+    expect(await to(storage, last, 'req_2')).toEqual({ index: 0, left: 0 })
+    expect(await storage.ledger.balance('credit')).toMatchObject({ balance: 993, held: 0 })
+  })
+
   test('whose slots have expired takes their place', async () => {
     const storage = await opened()
     for (const id of ['a', 'b']) await to(storage, [{ ...slot, limit: 2 }], id)
