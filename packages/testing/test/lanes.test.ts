@@ -121,3 +121,13 @@ test('the models of a session, and a key that is revoked', async () => {
   await workspace.apiKeys.revoke(id)
   await expect(gateway.authenticate(secret)).rejects.toMatchObject({ code: 'invalid_api_key' })
 })
+
+test('no secret is in a plan, of the operator or of the workspace', async () => {
+  const { gateway, workspace, caller, a } = await open()
+  await workspace.byokKeys.create({ provider: 'b', apiKey: 'sk-theirs-0123456789', name: 'own' })
+  Object.assign(a, { moreCredentials: [{ id: 'a:second', owner: 'platform', secret: 'sk-second' }] })
+  const request = gateway.dialects.responses.decodeRequest({ model: 'm', input: 'Hi' }, () => undefined)
+  const plan = await gateway.plan(request, caller)
+  expect(plan.candidates.length).toBe(4)
+  expect(JSON.stringify(plan)).not.toContain('sk-')
+})

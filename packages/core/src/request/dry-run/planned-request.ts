@@ -1,4 +1,4 @@
-import type { InferenceRequest } from '@signalbox/dialects/protocol'
+import type { Credential, InferenceRequest, Model, Offer } from '@signalbox/dialects/protocol'
 import type { ChoiceReason, OfferEstimate } from '@signalbox/router'
 import type { Candidate, Excluded, Plan } from '../../routing/plan.ts'
 import { runSteps } from '../../runtime/steps.ts'
@@ -10,14 +10,24 @@ import { type PreparedRequest, prepareRequest } from '../prepare-request.ts'
 import type { CallOptions } from '../reply.ts'
 import { type Fidelity, fidelityOf } from './fidelity.ts'
 
-/** How a request would be routed now, with the reasons. */
-export interface PlannedRequest extends Plan {
+/** How a request would be routed now, with the reasons. Contains no secret. */
+export interface PlannedRequest extends Omit<Plan, 'candidates' | 'pinned'> {
   /** Candidates in the order in which they would be tried if the estimates did not change in between. */
-  readonly candidates: readonly [Candidate, ...Candidate[]]
+  readonly candidates: readonly [PlannedCandidate, ...PlannedCandidate[]]
+  /** Candidates that created reasoning state of the conversation. They go first, and the others continue without it. */
+  readonly pinned?: readonly PlannedCandidate[] | undefined
   /** For each candidate, in the same order, the values by which it was ranked. */
   readonly choices: readonly [PlannedChoice, ...PlannedChoice[]]
   /** For each candidate, in the same order, the features of the request that would reach it. */
   readonly fidelity: readonly Fidelity[]
+}
+
+/** A candidate without what only calls need: a plan may be logged, or sent to a client. */
+export interface PlannedCandidate {
+  readonly model: Model
+  readonly offer: Offer
+  readonly provider: { readonly id: string }
+  readonly credential: Pick<Credential, 'id' | 'owner'>
 }
 
 /** A candidate that would be tried, with the values by which it was ranked. */
@@ -55,7 +65,8 @@ export async function planRequest(
     ...plan,
     excluded: request.routing.allow_fallbacks ? plan.excluded : [...plan.excluded, ...others.map(forbidden)],
     ...(plan.ranks && { ranks: turns.map(({ candidate }) => plan.ranks?.[plan.candidates.indexOf(candidate)] ?? 0) }),
-    candidates: [first.candidate, ...fallbacks.map(({ candidate }) => candidate)],
+    candidates: [plannedCandidate(first.candidate), ...fallbacks.map(({ candidate }) => plannedCandidate(candidate))],
+    pinned: plan.pinned?.map(plannedCandidate),
     choices: [choice(first, 0), ...fallbacks.map((turn, at) => choice(turn, at + 1))],
     fidelity: turns.map(({ candidate }) => {
       const fitted = carried?.fit(candidate, false)
@@ -76,6 +87,13 @@ export function rankOffers(ports: Engine, prepared: PreparedRequest): readonly [
     dryRun: true,
   }).all()
 }
+
+const plannedCandidate = ({ model, offer, provider, credential: { id, owner } }: Candidate): PlannedCandidate => ({
+  model,
+  offer,
+  provider: { id: provider.id },
+  credential: { id, owner },
+})
 
 /** `next`: the candidate that would be tried next or as the hedge. */
 function plannedChoice(
