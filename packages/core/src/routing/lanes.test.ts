@@ -79,6 +79,16 @@ describe('from one request to the next', () => {
       ).toEqual([9])
   })
 
+  test('of many workspaces with many keys, those used last are kept', () => {
+    const lanes = new Lanes(mapOf(providerOf('a'), providerOf('b')))
+    const keys = Array.from({ length: 500 }, () => own)
+    const policies = Array.from({ length: 220 }, (_, n) => ({ ...policyWith({ b: keys }), workspace: { id: `w${n}`, body: {} } }))
+    const [first, ...others] = policies.map(policy => ({ policy, lane: lanes.under(policy).of(model) }))
+    const last = others.at(-1)
+    expect(lanes.under(last?.policy).of(model)).toBe(last?.lane)
+    expect(lanes.under(first?.policy).of(model)).not.toBe(first?.lane)
+  })
+
   test('two gateways with the same model share nothing', () => {
     const [ofOne, ofOther] = ['a', 'b'].map(id => new Lanes(mapOf(providerOf(id))).under(undefined).of(model))
     expect([ofOne, ofOther].map(lane => lane?.candidates.map(({ provider }) => provider.id))).toEqual([['a'], ['b']])

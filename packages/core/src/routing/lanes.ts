@@ -10,8 +10,11 @@ import { type Candidate, type Excluded, makeCandidate } from './plan.ts'
 // object, and is dropped with either: a change of settings or of a provider key makes another policy, a refreshed catalog or an announced
 // price another model.
 
-/** How many lanes are kept: those of the gateway, the workspaces with lanes of their own, and how many each of these has. */
-const maxLanes = { gateway: 2_000, workspaces: 2_000, workspace: 200 }
+/**
+ * How much is kept: lanes of the gateway, workspaces with lanes of their own, and candidates in the lanes of all of these, of about 400 bytes
+ * each. A workspace may have ten keys of each provider.
+ */
+const maxLanes = { gateway: 2_000, workspaces: 2_000, candidates: 100_000 }
 
 /** What a workspace changes about offers. Another object as soon as anything of it changes. */
 export interface LanePolicy {
@@ -63,11 +66,19 @@ interface ListedModel {
   readonly lane: Lane
 }
 
+/** A lane of a workspace, with what it was made of. */
+interface OwnLane {
+  readonly policy: LanePolicy
+  readonly listed: ListedModel
+  readonly lane: Lane
+}
+
 /** The lanes of a gateway. */
 export class Lanes {
   readonly #providers: ReadonlyMap<string, Provider>
   readonly #models = createLru<ListedModel>(maxLanes.gateway)
   readonly #workspaces = createLru<{ readonly policy: LanePolicy; readonly lanes: WorkspaceLanes }>(maxLanes.workspaces)
+  readonly #own = createLru<OwnLane>(maxLanes.candidates, ({ lane }) => 1 + lane.candidates.length)
   readonly #common: WorkspaceLanes = { demands: {}, of: model => this.#listed(model).lane }
 
   constructor(providers: ReadonlyMap<string, Provider>) {
@@ -85,19 +96,20 @@ export class Lanes {
     return lanes
   }
 
-  #lanesOf({ workspace, credentials }: LanePolicy): WorkspaceLanes {
+  #lanesOf(policy: LanePolicy): WorkspaceLanes {
+    const { workspace, credentials } = policy
     const { settings } = workspace.body
     const demands = settings ? demandsOf(settings) : {}
     if (credentials.size === 0 && Object.values(demands).every(demand => demand === undefined)) return this.#common
-    const kept = createLru<{ readonly listed: ListedModel; readonly lane: Lane }>(maxLanes.workspace)
     return {
       demands,
       of: model => {
         const listed = this.#listed(model)
-        const known = kept.get(model.id)
-        if (known?.listed === listed) return known.lane
+        const name = `${workspace.id}/${model.id}`
+        const known = this.#own.get(name)
+        if (known?.policy === policy && known.listed === listed) return known.lane
         const lane = makeLane(listed, demands, credentials)
-        kept.set(model.id, { listed, lane })
+        this.#own.set(name, { policy, listed, lane })
         return lane
       },
     }
