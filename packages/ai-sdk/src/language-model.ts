@@ -1,7 +1,7 @@
 import { APICallError, type LanguageModelV4, type LanguageModelV4CallOptions, type LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import type { Caller } from '@signalbox/core/access'
 import type { CallOptions, Reply } from '@signalbox/core/request'
-import { allFailed } from '@signalbox/core/upstream'
+import { allFailedError } from '@signalbox/core/upstream'
 import { budgetHeaders, errorBody, GatewayError, isGatewayError, isRetryPointless, retryWaitMs } from '@signalbox/dialects/errors'
 import { type InferenceRequest, type JsonObject, own } from '@signalbox/dialects/protocol'
 import type { Gateway } from '@signalbox/gateway'
@@ -52,7 +52,7 @@ export const createLanguageModel = (gateway: Gateway, modelId: string, settings:
       await reply.committed
       const writer = new PartWriter(request, {
         metadata: () => reply.metadata(),
-        encodeFailure: failure => callError(allFailed([failure]), call),
+        encodeFailure: failure => callError(allFailedError([failure]), call),
       })
       return { stream: partStream(reply, writer, options.abortSignal), response: { headers } }
     } catch (error) {

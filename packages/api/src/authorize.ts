@@ -22,16 +22,16 @@ export function* authorize(row: KeyedRoute | WorkspaceRoute, call: UnreadCall): 
   const known = signedIn && (yield* wait(askSignIn({ signedIn, signal }, { clock, authenticateMs })))
   if (known && 'reply' in known) {
     // A message of a WebSocket cannot be answered with a reply of the app.
-    if (turn) throw notTheCaller()
+    if (turn) throw otherUserError()
     return known.reply
   }
   const user = known?.user
   if (user) checkSite(request, call.site.settings.cors, 'sign-in')
   const caller = yield* wait(gateway.authenticate(user ?? secretOf(request, keyHeader)))
   log.note({ keyId: caller.keyId, workspaceId: caller.workspaceId })
-  if (turn && !isSameCaller(turn.caller, caller)) throw notTheCaller()
+  if (turn && !isSameCaller(turn.caller, caller)) throw otherUserError()
   if (caller.session) checkSession(row, request, caller.session)
-  if (row.of === 'workspace' && params.workspace_id !== caller.workspaceId) throw noWorkspace(params.workspace_id ?? '', caller)
+  if (row.of === 'workspace' && params.workspace_id !== caller.workspaceId) throw noWorkspaceError(params.workspace_id ?? '', caller)
   if (needs !== 'any key' && !needs.some(scope => caller.scopes.has(scope))) {
     throw new GatewayError('operation_not_allowed', {
       message: `This ${caller.isEndUser ? 'user' : 'key'} lacks the scope ${needs.map(scope => `"${scope}"`).join(' or ')}.`,
@@ -61,13 +61,13 @@ function checkSession(row: KeyedRoute | WorkspaceRoute, request: ApiRequest, { o
 const isSameCaller = (opened: WebSocketTurn['caller'], { workspaceId, keyId }: Caller): boolean =>
   opened.workspaceId === workspaceId && opened.keyId === keyId
 
-const notTheCaller = (): GatewayError =>
+const otherUserError = (): GatewayError =>
   new GatewayError('invalid_api_key', {
     message: 'The user of this connection is no longer signed in. Sign in and open a new connection.',
   })
 
 /** The same error for another workspace as for one that does not exist. */
-const noWorkspace = (id: string, { isEndUser }: Caller): GatewayError =>
+const noWorkspaceError = (id: string, { isEndUser }: Caller): GatewayError =>
   new GatewayError('resource_not_found', { message: `There is no workspace "${id.slice(0, 100)}" for this ${isEndUser ? 'user' : 'key'}.` })
 
 /** The actor of an audit event. */

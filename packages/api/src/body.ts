@@ -28,7 +28,7 @@ export function* readBody(visit: {
   if (coding !== undefined && !codings.includes(coding)) {
     // RFC 9110, 15.5.16
     visit.headers = { 'accept-encoding': [...codings, 'identity'].join(', ') }
-    throw unknownCoding(codings)
+    throw unknownCodingError(codings)
   }
   checkType(request)
   let refusal = upload?.claim(announced(request, limit))
@@ -41,7 +41,7 @@ export function* readBody(visit: {
   if (read.ok) return read.text
   visit.close = true
   if (refusal) throw refusal
-  throw read.why === 'not_decodable' ? invalid(`The request body is not valid ${coding}.`) : bodyError(read.why, limit)
+  throw read.why === 'not_decodable' ? invalidBodyError(`The request body is not valid ${coding}.`) : bodyError(read.why, limit)
 }
 
 /** The announced length. 0 if there is none, or if the body is refused anyway because it is too large. */
@@ -51,27 +51,27 @@ function announced(request: ApiRequest, limit: number): number {
 }
 
 function bodyError(why: Extract<BodyText, { ok: false }>['why'], limit: number): GatewayError {
-  if (why === 'too_large') return tooLarge(limit)
-  if (why === 'bomb') return bomb()
-  if (why === 'consumed') return consumed()
-  return invalid(why === 'not_utf8' ? 'The request body is not valid UTF-8.' : 'The request body is incomplete.')
+  if (why === 'too_large') return bodyTooLargeError(limit)
+  if (why === 'bomb') return compressionRatioError()
+  if (why === 'consumed') return bodyAlreadyReadError()
+  return invalidBodyError(why === 'not_utf8' ? 'The request body is not valid UTF-8.' : 'The request body is incomplete.')
 }
 
 /** A fault of the app, because the client did send a body. */
-const consumed = (): GatewayError =>
+const bodyAlreadyReadError = (): GatewayError =>
   new GatewayError('internal_error', {
     message: 'The request body was already read by a body parser or by the app. Mount the gateway before it.',
   })
 
-const tooLarge = (limit: number): GatewayError =>
+const bodyTooLargeError = (limit: number): GatewayError =>
   new GatewayError('request_too_large', { message: `The request body is larger than the limit of ${limit} bytes.` })
 
-const bomb = (): GatewayError =>
+const compressionRatioError = (): GatewayError =>
   new GatewayError('request_too_large', {
     message: `The request body is more than ${maxDecodedRatio} times as large as what was sent. Send it without compression.`,
   })
 
-const invalid = (message: string): GatewayError => new GatewayError('invalid_request', { message })
+const invalidBodyError = (message: string): GatewayError => new GatewayError('invalid_request', { message })
 
 const jsonType = /^\s*application\/(?:[a-z0-9.-]+\+)?json\s*(?:;|$)/i
 const charsetOf = /;\s*charset\s*=\s*"?([^\s";]*)/i
@@ -83,7 +83,7 @@ export function codingOf(request: Pick<ApiRequest, 'header'>): string | undefine
   return coding === 'x-gzip' ? 'gzip' : coding
 }
 
-const unknownCoding = (codings: readonly string[]): GatewayError =>
+const unknownCodingError = (codings: readonly string[]): GatewayError =>
   new GatewayError('unsupported_media_type', {
     message:
       codings.length === 0
@@ -107,10 +107,10 @@ function checkType(request: ApiRequest): void {
 /** Parses a JSON object, checked for what no schema sees: depth, prototype keys, broken text. */
 export function parseBody(text: string): JsonObject {
   const clean = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
-  if (clean.trim() === '') throw invalid('The request has no body. Send a JSON object.')
+  if (clean.trim() === '') throw invalidBodyError('The request has no body. Send a JSON object.')
   checkLimits(clean)
   const value = parse(clean)
-  if (!isObject(value)) throw invalid('The request body must be a JSON object.')
+  if (!isObject(value)) throw invalidBodyError('The request body must be a JSON object.')
   // Text decoded from UTF-8 contains lone surrogates or hidden keys only as escapes, so most bodies need no check of their strings.
   const escaped = clean.includes('\\u')
   checkBody(value, { keys: escaped || clean.includes('__proto__'), texts: escaped })
@@ -128,14 +128,15 @@ function checkLimits(text: string): void {
   if (text.length < 2 * bodyCaps.values) return
   let escapes = 0
   for (let index = text.indexOf('\\'); index !== -1; index = text.indexOf('\\', index + 1))
-    if (++escapes > bodyCaps.escapes) throw tooDense(`${bodyCaps.escapes} escaped characters`, '')
+    if (++escapes > bodyCaps.escapes) throw tooDenseError(`${bodyCaps.escapes} escaped characters`, '')
   const excess = excessIn(text, jsonCaps)
-  if (excess?.cap === 'fieldName') throw invalid(`The name of a field of the request body is longer than ${bodyCaps.fieldName} characters.`)
-  if (excess?.cap === 'fields') throw tooDense(`${bodyCaps.fields} fields`, excess.field)
-  if (excess) throw tooDense(`${bodyCaps.values} values`, excess.field)
+  if (excess?.cap === 'fieldName')
+    throw invalidBodyError(`The name of a field of the request body is longer than ${bodyCaps.fieldName} characters.`)
+  if (excess?.cap === 'fields') throw tooDenseError(`${bodyCaps.fields} fields`, excess.field)
+  if (excess) throw tooDenseError(`${bodyCaps.values} values`, excess.field)
 }
 
-const tooDense = (what: string, field: string): GatewayError =>
+const tooDenseError = (what: string, field: string): GatewayError =>
   new GatewayError('invalid_request', {
     message: `The request body has more than ${what} in total.${field && ` The limit was reached in \`${field}\`.`} Send fewer.`,
     param: field || undefined,
@@ -146,7 +147,7 @@ function parse(text: string): unknown {
     return JSON.parse(text)
   } catch {
     // The parser's own message quotes the body, which may contain secrets.
-    throw invalid('The request body is not valid JSON.')
+    throw invalidBodyError('The request body is not valid JSON.')
   }
 }
 

@@ -1,4 +1,4 @@
-import { type ClaimMemory, handOver, runSteps, type Step, wait } from '@signalbox/core/runtime'
+import { type ClaimMemory, passToWaitUntil, runSteps, type Step, wait } from '@signalbox/core/runtime'
 import { GatewayError } from '@signalbox/dialects/errors'
 import type { Caller, Gateway } from '@signalbox/gateway'
 import { isPromise } from '@signalbox/storage/awaitable'
@@ -47,7 +47,7 @@ export function createHandler(gateway: Gateway, site: Site): Api {
     if (!isPromise(reply)) return Promise.resolve(reply)
     // Workers drop the work of a request whose client disconnects, but it must be settled, and others may wait for it.
     if (context?.waitUntil)
-      handOver(
+      passToWaitUntil(
         context.waitUntil,
         reply.then(() => undefined),
         { requestId, logger: gateway.logger },

@@ -73,9 +73,9 @@ export function createMatcher(routes: readonly Route[], basePath: string): Match
     if (found === undefined) {
       const prefix = basePath === '' ? prefixOf(path, find) : undefined
       if (prefix !== undefined)
-        throw notFound(path, ` If the gateway is mounted under a prefix, set its option \`basePath: "${shown(prefix)}"\`.`)
+        throw notFoundError(path, ` If the gateway is mounted under a prefix, set its option \`basePath: "${shown(prefix)}"\`.`)
       const below = pathBelow(path, basePath)
-      throw below === undefined ? notBelow(path, basePath) : unknownPath(below, { basePath, find })
+      throw below === undefined ? notBelowError(path, basePath) : unknownPathError(below, { basePath, find })
     }
     return choose(found.place, method, found.params)
   }
@@ -133,14 +133,14 @@ function prefixOf(path: string, find: Finder): string | undefined {
   return undefined
 }
 
-const notFound = (path: string, hint = ''): GatewayError =>
+const notFoundError = (path: string, hint = ''): GatewayError =>
   new GatewayError('resource_not_found', { message: `There is no endpoint at "${shown(path)}".${hint}` })
 
-const notBelow = (path: string, basePath: string): GatewayError =>
-  notFound(path, ` The gateway is mounted with \`basePath: "${basePath}"\`.`)
+const notBelowError = (path: string, basePath: string): GatewayError =>
+  notFoundError(path, ` The gateway is mounted with \`basePath: "${basePath}"\`.`)
 
 /** `path` is without the base path. */
-function unknownPath(path: string, { basePath, find }: { readonly basePath: string; readonly find: Finder }): GatewayError {
+function unknownPathError(path: string, { basePath, find }: { readonly basePath: string; readonly find: Finder }): GatewayError {
   if (path === '/v1/v1' || path.startsWith('/v1/v1/')) {
     return new GatewayError('invalid_parameter_value', {
       param: 'path',
@@ -149,7 +149,7 @@ function unknownPath(path: string, { basePath, find }: { readonly basePath: stri
   }
   return path === '/v1beta' || path.startsWith('/v1beta/')
     ? new GatewayError('resource_not_found', { message: 'The prefix "/v1beta/" is reserved and has no endpoints. Use "/v1/".' })
-    : notFound(basePath + path, find(`${basePath}/v1${path}`) && lacksVersion(basePath, path))
+    : notFoundError(basePath + path, find(`${basePath}/v1${path}`) && lacksVersion(basePath, path))
 }
 
 /** For the URL of a client without "/v1", and for a gateway that is mounted below a path that a server cuts off, "/v1" included. */

@@ -43,7 +43,7 @@ export function readQuery(
         param: name.slice(0, 100),
       })
     }
-    if (!fits(parameter, value) || found[name] !== undefined) throw invalidQueryValue(parameter, value)
+    if (!fits(parameter, value) || found[name] !== undefined) throw invalidQueryError(parameter, value)
     found[name] = value
   }
   return found
@@ -67,7 +67,7 @@ function allowedOf({ values, whole, date, uuid }: QueryParameter): string {
   return whole === undefined ? 'one value' : `a whole number from ${whole.min} to ${whole.max}`
 }
 
-function invalidQueryValue(parameter: QueryParameter, value: string): GatewayError {
+function invalidQueryError(parameter: QueryParameter, value: string): GatewayError {
   const { name, values } = parameter
   const { sentence, ...facts } = didYouMean(values === undefined || values.includes(value) ? [] : similarNames(value, values))
   return new GatewayError('invalid_parameter_value', {

@@ -80,7 +80,7 @@ interface AskOptions {
 export function askSignIn({ signedIn, signal }: AskedRequest, { clock, authenticateMs }: AskOptions): Promise<SignedIn | undefined> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
-      reject(left())
+      reject(clientDisconnectedError())
       return
     }
     const end = (): void => {
@@ -89,20 +89,21 @@ export function askSignIn({ signedIn, signal }: AskedRequest, { clock, authentic
     }
     const leave = (): void => {
       end()
-      reject(left())
+      reject(clientDisconnectedError())
     }
     const timer = clock.setTimeout(() => {
       end()
-      reject(tooSlow(authenticateMs))
+      reject(signInTimeoutError(authenticateMs))
     }, authenticateMs)
     signal.addEventListener('abort', leave, { once: true })
     signedIn().then(resolve, reject).finally(end)
   })
 }
 
-const left = (): GatewayError => new GatewayError('client_disconnected', { message: 'The client disconnected during sign-in.' })
+const clientDisconnectedError = (): GatewayError =>
+  new GatewayError('client_disconnected', { message: 'The client disconnected during sign-in.' })
 
-const tooSlow = (milliseconds: number): GatewayError =>
+const signInTimeoutError = (milliseconds: number): GatewayError =>
   new GatewayError('service_unavailable', {
     message: `\`authenticate\`, the sign-in of the app, did not return within ${milliseconds / 1_000} s. Try again in a moment.`,
     retryAfterMs: 1_000,

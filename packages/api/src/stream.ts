@@ -1,4 +1,4 @@
-import { handOver } from '@signalbox/core/runtime'
+import { passToWaitUntil } from '@signalbox/core/runtime'
 import { asFailure } from '@signalbox/core/upstream'
 import { type GatewayError, isGatewayError } from '@signalbox/dialects/errors'
 import type { ClientDialect, EventEncoder, Frame, InferenceEvent, InferenceRequest, Sink, Source } from '@signalbox/dialects/protocol'
@@ -203,7 +203,7 @@ class TextStream implements Sink<Batch>, Source<string> {
     this.#releaseBody?.()
     this.#events.cancel()
     const leaving = this.#reply.leave().catch(() => {})
-    handOver(context?.waitUntil, leaving, { requestId, logger: gateway.logger })
+    passToWaitUntil(context?.waitUntil, leaving, { requestId, logger: gateway.logger })
   }
 
   read(sink: Sink<string>): void {

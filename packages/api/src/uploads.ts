@@ -85,12 +85,12 @@ export function createUploads({ maxBodyBytes, maxUploadBytes, maxUploadBytesPerW
         if (user !== undefined) users.add(user, bytes)
       }
       const take = (more: number): GatewayError | undefined => {
-        if (!isOpen) return tooManyUploads()
-        if (user !== undefined && users.of(user) + more > ownMost) return tooManyOf('this user', ownMost)
+        if (!isOpen) return tooManyUploadsError()
+        if (user !== undefined && users.of(user) + more > ownMost) return tooManyOfError('this user', ownMost)
         if (workspaces.of(workspaceId) + more > maxPerWorkspace)
-          return user === undefined ? tooManyOf('this workspace', maxPerWorkspace) : tooManyOf('the workspace of this user')
+          return user === undefined ? tooManyOfError('this workspace', maxPerWorkspace) : tooManyOfError('the workspace of this user')
         const own = workspaces.of(workspaceId)
-        if (own + more > maxBeside(total - own, shares)) return tooManyUploads()
+        if (own + more > maxBeside(total - own, shares)) return tooManyUploadsError()
         add(more)
         return undefined
       }
@@ -127,14 +127,14 @@ export function createUploads({ maxBodyBytes, maxUploadBytes, maxUploadBytesPerW
 }
 
 /** `most` is absent if the limit is not shown to the caller. */
-const tooManyOf = (whose: string, most?: number): GatewayError =>
+const tooManyOfError = (whose: string, most?: number): GatewayError =>
   new GatewayError('concurrent_requests_exceeded', {
     message: `The concurrent request bodies of ${whose} would exceed its limit${most === undefined ? '' : ` of ${most} bytes`}. Wait for one to finish.`,
     limitedBy: 'routing',
     retryAfterMs,
   })
 
-const tooManyUploads = (): GatewayError =>
+const tooManyUploadsError = (): GatewayError =>
   new GatewayError('service_unavailable', {
     message: 'This gateway is receiving too many bytes of request bodies. Try again in a moment.',
     retryAfterMs,

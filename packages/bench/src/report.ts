@@ -6,10 +6,10 @@ const folder = resolve(import.meta.dirname, '..')
 
 /** A Markdown table with aligned columns: the first `left` ones to the left, the others to the right. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[], left = 1): string {
-  const widths = head.map((title, at) => Math.max(3, title.length, ...rows.map(row => row[at]?.length ?? 0)))
+  const widths = head.map((title, index) => Math.max(3, title.length, ...rows.map(row => row[index]?.length ?? 0)))
   const line = (cells: readonly string[]): string =>
-    `| ${widths.map((width, at) => (at < left ? (cells[at] ?? '').padEnd(width) : (cells[at] ?? '').padStart(width))).join(' | ')} |`
-  const rule = `| ${widths.map((width, at) => (at < left ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`)).join(' | ')} |`
+    `| ${widths.map((width, index) => (index < left ? (cells[index] ?? '').padEnd(width) : (cells[index] ?? '').padStart(width))).join(' | ')} |`
+  const rule = `| ${widths.map((width, index) => (index < left ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`)).join(' | ')} |`
   return [line(head), rule, ...rows.map(line)].join('\n')
 }
 

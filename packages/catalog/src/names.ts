@@ -28,6 +28,6 @@ export function duplicatesIn({ models, providers }: Pick<Catalog, 'models' | 'pr
       problems.push(`${formatPath([...pathOf(at, model), 'offers'])} holds "${twice}" twice; it takes each offer once.`)
   }
   const ids = providers.map(({ id }) => id)
-  const doubles = new Set(ids.filter((id, at) => ids.indexOf(id) !== at))
+  const doubles = new Set(ids.filter((id, index) => ids.indexOf(id) !== index))
   return [...problems, ...[...doubles].map(id => `\`providers\` holds "${id}" twice; it takes the facts of each provider once.`)]
 }

@@ -74,7 +74,7 @@ function applyChanges<Item extends object>(items: readonly Item[], changeOf: (it
     if (change === null) return []
     return [change === undefined ? item : applyChange(item, change)]
   })
-  return next.length === items.length && next.every((item, at) => item === items[at]) ? items : next
+  return next.length === items.length && next.every((item, index) => item === items[index]) ? items : next
 }
 
 function applyChange<Item extends object>(item: Item, change: object): Item {

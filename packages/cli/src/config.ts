@@ -84,7 +84,7 @@ function describeIssue(found: z.core.$ZodIssue | undefined, raw: unknown, variab
 
 /** `models[0].offers[1].price` */
 const fieldPath = (path: readonly PropertyKey[]): string =>
-  path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? String(step) : `.${String(step)}`)).join('')
+  path.map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? String(step) : `.${String(step)}`)).join('')
 
 const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((inner, step) => (inner as Record<PropertyKey, unknown> | undefined)?.[step], value)

@@ -53,9 +53,9 @@ export function createLog(sink: Sink, { worker, now = Date.now, defer = setImmed
     (level: string) =>
     (facts: Facts, message: string): void =>
       write(
-        censored(
+        redactKeys(
           human
-            ? `${time().slice(11, 19)}${inTerminal} ${level} ${message} ${printable(JSON.stringify(facts))}`
+            ? `${time().slice(11, 19)}${inTerminal} ${level} ${message} ${replaceControlCharacters(JSON.stringify(facts))}`
             : asJson({ time: time(), level, ...inJson, message, ...facts }),
         ),
       )
@@ -85,25 +85,25 @@ function timeWriter(now: () => number): () => string {
 const jsonLine = (time: string, line: RequestLine, worker: number | undefined): string =>
   [
     `{"time":"${time}","level":"info"`,
-    number('worker', worker),
+    numberField('worker', worker),
     `,"request_id":"${line.requestId}","method":"${line.method}","route":"${line.route}"`,
     `,"status":${line.status},"ms":${line.ms}`,
     textField('key_id', line.keyId),
     textField('workspace_id', line.workspaceId),
     nameField('model', line.model),
     nameField('provider', line.provider),
-    number('input_tokens', line.inputTokens),
-    number('output_tokens', line.outputTokens),
-    number('cost_usd', line.costMicrodollars === undefined ? undefined : line.costMicrodollars / 1_000_000),
-    untrusted('path', line.path),
-    untrusted('code', line.code),
+    numberField('input_tokens', line.inputTokens),
+    numberField('output_tokens', line.outputTokens),
+    numberField('cost_usd', line.costMicrodollars === undefined ? undefined : line.costMicrodollars / 1_000_000),
+    escapedField('path', line.path),
+    escapedField('code', line.code),
     '}',
   ].join('')
 
 const textField = (name: string, value: string | undefined): string => (value === undefined ? '' : `,"${name}":"${value}"`)
-const number = (name: string, value: number | undefined): string => (value === undefined ? '' : `,"${name}":${value}`)
-const untrusted = (name: string, value: string | undefined): string => (value === undefined ? '' : `,"${name}":${escapeText(value)}`)
-const escapeText = (text: string): string => censored(asJson(text))
+const numberField = (name: string, value: number | undefined): string => (value === undefined ? '' : `,"${name}":${value}`)
+const escapedField = (name: string, value: string | undefined): string => (value === undefined ? '' : `,"${name}":${escapeText(value)}`)
+const escapeText = (text: string): string => redactKeys(asJson(text))
 
 /** Names of models and providers as JSON. They are few, and escaping one takes as long as the rest of a line. */
 const escapedNames = new Map<string, string>()
@@ -113,7 +113,7 @@ const maxEscapedNames = 500
 function nameField(field: string, name: string | undefined): string {
   if (name === undefined) return ''
   // The cut name is a slice, which would keep the whole of it in memory.
-  if (name.length > maxName) return untrusted(field, name.slice(0, maxName))
+  if (name.length > maxName) return escapedField(field, name.slice(0, maxName))
   const known = escapedNames.get(name)
   const json = known ?? escapeText(name)
   if (known === undefined) {
@@ -151,7 +151,7 @@ function terminalLine({ requestId, method, route, status, ms, ...line }: Request
     status,
     method,
     route,
-    ...(names === '' ? [] : [censored(printable(names))]),
+    ...(names === '' ? [] : [redactKeys(replaceControlCharacters(names))]),
     `${Math.round(ms)} ms`,
     ...tokens,
     ...cost,
@@ -160,7 +160,7 @@ function terminalLine({ requestId, method, route, status, ms, ...line }: Request
 }
 
 /** Removes control characters: a model name comes from the client and must not control the terminal or start a line. */
-const printable = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?')
+const replaceControlCharacters = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?')
 
 /** JSON in which characters are escaped that other readers take for a line end or a control character. */
 const asJson = (value: unknown): string =>
@@ -170,4 +170,4 @@ const asJson = (value: unknown): string =>
   )
 
 /** Masks keys, which should never get here. */
-const censored = (line: string): string => line.replace(/\b(ak_|sk-|inv_)[\w-]{6,}/g, '$1…')
+const redactKeys = (line: string): string => line.replace(/\b(ak_|sk-|inv_)[\w-]{6,}/g, '$1…')

@@ -21,7 +21,7 @@ type ModelSources = Pick<Config, 'models' | 'catalog' | 'providers'>
 /** The config's models, then those of the catalog that a provider serves. A name in the config takes precedence. */
 export function modelsOf({ models, catalog, providers: listed }: ModelSources, providers: readonly Provider[]): ModelSetup {
   checkModelNames(models)
-  const custom = models.map((model, at) => customModel(model, { field: `models[${at}]`, providers }))
+  const custom = models.map((model, index) => customModel(model, { field: `models[${index}]`, providers }))
   const taken = new Set(models.flatMap(namesOf))
   const known = catalogFor(catalog)
   const offered = [...(known ? sold(known, { providers }) : []), ...simulatedModels.filter(model => serves(model, providers))]
@@ -78,7 +78,10 @@ interface ConfigContext {
 function customModel(model: ModelConfig, { field, providers }: ConfigContext): Model {
   if (model.offers.length === 0) throw invalidField(`${field}.offers`, 'empty', 'a list of at least one offer')
   const { offers, ...facts } = model
-  return { ...withCodeNames(facts), offers: offers.map((offer, at) => customOffer(offer, { field: `${field}.offers[${at}]`, providers })) }
+  return {
+    ...withCodeNames(facts),
+    offers: offers.map((offer, index) => customOffer(offer, { field: `${field}.offers[${index}]`, providers })),
+  }
 }
 
 function customOffer({ price, ...offer }: ModelConfig['offers'][number], { field, providers }: ConfigContext): Offer {

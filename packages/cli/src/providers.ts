@@ -34,7 +34,7 @@ export function providersOf({ providers }: Pick<Config, 'providers'>, environmen
   const found = builtIns.filter(({ id }) => !ids.includes(id)).map(row => fromEnvironment(row, environment))
   return {
     providers: [
-      ...providers.map((listed, at) => fromConfig(listed, { field: `providers[${at}]`, environment })),
+      ...providers.map((listed, index) => fromConfig(listed, { field: `providers[${index}]`, environment })),
       ...found.flatMap(({ provider }) => provider ?? []),
     ],
     notices: found.flatMap(({ notice }) => notice ?? []),

@@ -161,7 +161,10 @@ function checkStrategies({ strategy, strategies: own = {} }: GatewayOptions): vo
 function checkKeys({ sealingKey, previousSealingKeys = [] }: GatewayOptions): void {
   if (!sealingKey && previousSealingKeys.length > 0)
     throw new TypeError('createGateway: `previousSealingKeys` is set without a `sealingKey`.')
-  const named = [['sealingKey', sealingKey] as const, ...previousSealingKeys.map((key, at) => [`previousSealingKeys[${at}]`, key] as const)]
+  const named = [
+    ['sealingKey', sealingKey] as const,
+    ...previousSealingKeys.map((key, index) => [`previousSealingKeys[${index}]`, key] as const),
+  ]
   for (const [name, key] of named) {
     // An environment variable that is not set.
     if (key === undefined || (key === '' && name === 'sealingKey')) continue

@@ -51,7 +51,7 @@ export function createSetup({ setup, workspaces, clock, logger }: SetupPorts): S
         (error: unknown) => {
           run.failedAt = clock.monotonic()
           logger.error({ error: errorChain(error) }, '`setup` failed and will run again before a later request.')
-          throw notSetUp(error)
+          throw setupFailedError(error)
         },
       ),
     }
@@ -74,7 +74,7 @@ export function createSetup({ setup, workspaces, clock, logger }: SetupPorts): S
 }
 
 /** The message has the reason if it is a call that the gateway refused. What else is thrown may contain secrets: that is only logged. */
-const notSetUp = (cause: unknown): GatewayError =>
+const setupFailedError = (cause: unknown): GatewayError =>
   new GatewayError('service_unavailable', {
     message:
       isGatewayError(cause) && cause.status < 500

@@ -176,7 +176,7 @@ export function evaluate(context: RequestContext, candidates: readonly TrackedOf
   // Where the caller ranks offers, a score cannot put those that this request has called already after the others.
   const called = request.rank && failed && new Set(context.tried.map(({ tracked }) => tracked))
   const deprioritized =
-    failed && offers.map(({ id, provider = id }, at) => failed.has(provider) || called?.has(candidates[at] as TrackedOffer) === true)
+    failed && offers.map(({ id, provider = id }, index) => failed.has(provider) || called?.has(candidates[index] as TrackedOffer) === true)
   // No exploration in a conversation with a warm cache, on a second attempt, or for a non-streamed response while streams are common: a
   // silent stream is given up much sooner.
   if (stream && !request.dryRun) router.lastStreamAt = now

@@ -9,7 +9,7 @@ const { highRateFactor, evidenceDecayMs, maxEvidenceKept, maxBaselineFactor, bas
   tuning.failures
 
 /** Prompt tokens above which all calls may fail, each twice the one before. */
-const promptLimits = Array.from({ length: 8 }, (_, at) => minPromptLimit * 2 ** at)
+const promptLimits = Array.from({ length: 8 }, (_, index) => minPromptLimit * 2 ** index)
 
 export interface FailureModel {
   /** Failure rate while healthy, learned slowly. */

@@ -75,9 +75,9 @@ export function selectBest(view: EstimatedOffers, strategy: Strategy): ScoredOff
 /** All offers in the order in which they would be tried if nothing were learned in between. */
 export function rankByScore(view: EstimatedOffers, strategy: Strategy): readonly ScoredOffer[] {
   const first = selectBest(view, strategy)
-  const others = view.estimates.flatMap((estimate, at): ScoredOffer[] => {
-    const offer = view.offers[at]
-    return at === first.at || !offer ? [] : [{ at, score: scoreOf(strategy, estimate, offer), exploring: false }]
+  const others = view.estimates.flatMap((estimate, index): ScoredOffer[] => {
+    const offer = view.offers[index]
+    return index === first.at || !offer ? [] : [{ at: index, score: scoreOf(strategy, estimate, offer), exploring: false }]
   })
   others.sort((a, b) => compareAvailability(view, b.at, a.at) || (a.score < b.score ? -1 : b.score < a.score ? 1 : a.at - b.at))
   return [first, ...others]

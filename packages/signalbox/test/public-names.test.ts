@@ -50,7 +50,7 @@ test('an app has fewer than 25 sub-paths with fewer than 350 names; the main one
 test('no sub-path has a function of the engine that only the packages beside it call', () => {
   const internal = internalEntries.filter(isValue)
   expect(internal.map(({ name }) => name)).toEqual(
-    expect.arrayContaining(['handOver', 'runSteps', 'startFold', 'checkInput', 'writeFrames', 'anyText']),
+    expect.arrayContaining(['passToWaitUntil', 'runSteps', 'startFold', 'checkInput', 'writeFrames', 'anyText']),
   )
   const hidden = new Set(internal.map(keyOf))
   expect(all.filter(each => hidden.has(keyOf(each))).map(({ name }) => name)).toEqual([

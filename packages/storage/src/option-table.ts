@@ -94,7 +94,7 @@ export function checkArgument(place: string, value: unknown, { takes, is, wayOut
  */
 export function checkUnquoted(call: string, options: object): void {
   for (const [name, value] of Object.entries(options)) {
-    if (Array.isArray(value)) checkUnquoted(call, Object.fromEntries(value.map((each, at) => [`${name}[${at}]`, each])))
+    if (Array.isArray(value)) checkUnquoted(call, Object.fromEntries(value.map((each, index) => [`${name}[${index}]`, each])))
     else if (isQuoted(value)) throw new TypeError(`${call}: \`${name}\` ${inQuotes}`)
   }
 }

@@ -119,7 +119,7 @@ function addUp(sums: number[], more: readonly number[]): void {
 }
 
 const namedSums = (sums: readonly number[]): Record<CountName, number> =>
-  Object.fromEntries(countNames.map((name, at) => [name, Number(sums[at])])) as Record<CountName, number>
+  Object.fromEntries(countNames.map((name, index) => [name, Number(sums[index])])) as Record<CountName, number>
 
 /** Adds 1 to a bin of a flat list. */
 function countIn(flat: number[], bin: number): void {

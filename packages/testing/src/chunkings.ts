@@ -11,7 +11,7 @@ export const seeded = (seed: number): (() => number) => {
 
 const split = (bytes: Uint8Array, points: readonly number[]): readonly Uint8Array[] => {
   const edges = [0, ...points, bytes.length]
-  return edges.slice(1).map((end, at) => bytes.subarray(edges[at], end))
+  return edges.slice(1).map((end, index) => bytes.subarray(edges[index], end))
 }
 
 /**

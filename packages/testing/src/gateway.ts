@@ -49,7 +49,7 @@ const offer = (provider: string, api: string, model: string): Offer => ({
 export function testModels(providers: readonly { readonly id: string; readonly dialect: string }[]): readonly Model[] {
   const model = (id: string, wired: (at: number) => string): Model => ({
     id,
-    offers: providers.map((provider, at) => offer(provider.id, provider.dialect, wired(at))),
+    offers: providers.map((provider, index) => offer(provider.id, provider.dialect, wired(index))),
   })
   return [
     model('test-model', () => 'test-model'),
@@ -76,11 +76,11 @@ export async function testGateway(options: TestGatewayOptions = {}): Promise<Tes
     storage = memoryStorage(),
     ...rest
   } = options
-  const reached = servers.map((server, at) =>
+  const reached = servers.map((server, index) =>
     compatible({
-      id: `server-${at + 1}`,
+      id: `server-${index + 1}`,
       baseURL: 'url' in server ? server.url : server.baseURL,
-      apiKey: `sk-server-${at + 1}`,
+      apiKey: `sk-server-${index + 1}`,
       apis: [dialect],
     }),
   )

@@ -1,5 +1,5 @@
 import { keyIdOfUser, userPrefix } from '@signalbox/core/access'
-import { invalidValue, maxSeries } from '@signalbox/core/resources'
+import { invalidValueError, maxSeries } from '@signalbox/core/resources'
 import { orStoreDown } from '@signalbox/core/runtime'
 import { requestIdOf } from '@signalbox/dialects/common'
 import { GatewayError } from '@signalbox/dialects/errors'
@@ -7,7 +7,7 @@ import { dayMs } from '@signalbox/dialects/protocol'
 import type { Evidence } from '@signalbox/router/decision-log'
 import type { Awaitable, TotalsQuery, UsageQuery, UsageRow, UsageTotal } from '@signalbox/storage'
 import { quantileOf } from '@signalbox/storage/histogram'
-import { absent } from './find-workspace.ts'
+import { notFoundError } from './find-workspace.ts'
 import type { ManagedWorkspace } from './ports.ts'
 
 /** Filters of requests. Times are Unix milliseconds, `from` inclusive, `to` exclusive. Default: the last 30 days. */
@@ -97,7 +97,7 @@ export function analyticsOf(managed: ManagedWorkspace): Analytics {
   const request = async (id: string): Promise<UsageRow> => {
     const find = (key: string): Awaitable<UsageRow | undefined> => orStoreDown(() => usage.find(workspaceId, key))
     const row = (await find(id)) ?? (await find(requestIdOf({ id })))
-    if (!row) throw absent('request', id)
+    if (!row) throw notFoundError('request', id)
     return row
   }
   return {
@@ -110,7 +110,7 @@ export function analyticsOf(managed: ManagedWorkspace): Analytics {
     async trends({ interval = 'day', groupBy, top = maxSeries, ...query } = {}) {
       const range = usageQueryOf(query)
       if (interval === 'hour' && range.to - range.from > (maxPoints * dayMs) / 24)
-        throw invalidValue('interval', interval, `\`day\` for more than ${Math.floor(maxPoints / 24)} days`)
+        throw invalidValueError('interval', interval, `\`day\` for more than ${Math.floor(maxPoints / 24)} days`)
       const totals = (query: TotalsQuery, isFirst = false) =>
         reports.run(workspaceId, () => orStoreDown(() => usage.totals(query)), { isFirst })
       const group = groupBy && groupings[groupBy]
@@ -171,10 +171,10 @@ const maxDays = 400
 function rangeOf({ from, to, model, provider, apiKeyId, user, tag }: AnalyticsQuery, workspaceId: string, now: number): UsageQuery {
   const until = to ?? Math.max(now + 1, from ?? 0)
   const since = from ?? until - usualDays * dayMs
-  if (!(since < until)) throw invalidValue('from', new Date(since).toISOString(), 'a time before `to`')
+  if (!(since < until)) throw invalidValueError('from', new Date(since).toISOString(), 'a time before `to`')
   if (until - since > maxDays * dayMs)
-    throw invalidValue('from', new Date(since).toISOString(), `a time at most ${maxDays} days before \`to\``)
-  if (apiKeyId !== undefined && user !== undefined) throw invalidValue('user', user, 'no value beside `apiKeyId`')
+    throw invalidValueError('from', new Date(since).toISOString(), `a time at most ${maxDays} days before \`to\``)
+  if (apiKeyId !== undefined && user !== undefined) throw invalidValueError('user', user, 'no value beside `apiKeyId`')
   const keyId = user === undefined ? apiKeyId : keyIdOfUser(user)
   return {
     workspaceId,

@@ -18,7 +18,7 @@ import {
   type ApiKeyChange,
   apiKeyFields,
   scopes as everyScope,
-  invalidValue,
+  invalidValueError,
   type NewApiKey,
   rotationGrace,
   type Scope,
@@ -29,7 +29,7 @@ import { GatewayError } from '@signalbox/dialects/errors'
 import type { RecordPut } from '@signalbox/storage'
 import type { Actor, Draft } from './change.ts'
 import { originOfNewKey } from './descendant-keys.ts'
-import { absent, findWorkspace } from './find-workspace.ts'
+import { findWorkspace, notFoundError } from './find-workspace.ts'
 import { budgetsGone, keyBudget, noBudgetPart } from './money/budgets.ts'
 import type { ManagedWorkspace } from './ports.ts'
 import { defined } from './wire-names.ts'
@@ -78,7 +78,7 @@ export const apiKeysOf = (managed: ManagedWorkspace): ApiKeys => {
   const { workspaceId, actor, records, commitWithAudit, authenticator, clock } = managed
   const keyOf = async (id: string): Promise<TypedRecord<'key'>> => {
     const key = await records.find('key', workspaceId, id)
-    if (!key || (key.group === playgroundGroup && actor.key)) throw absent('API key', id)
+    if (!key || (key.group === playgroundGroup && actor.key)) throw notFoundError('API key', id)
     return key
   }
   const recordsOf = async (keys: readonly TypedRecord<'key'>[]): Promise<readonly ApiKey[]> => {
@@ -141,7 +141,7 @@ async function create(managed: ManagedWorkspace, input: NewApiKey): Promise<ApiK
   const { workspaceId, actor, records, commitWithAudit, authenticator, clock, ids } = managed
   // Probably an unset environment variable: each start would create a key whose secret is shown nowhere.
   if (Object.hasOwn(input, 'secret') && input.secret === undefined)
-    throw invalidValue(
+    throw invalidValueError(
       'secret',
       undefined,
       '`ak_` followed by 8 to 200 visible ASCII characters, or nothing: then a secret is generated and returned',
@@ -300,7 +300,7 @@ function checkSecret(secret: string): void {
 }
 
 function checkExpiry({ expiresAt }: ApiKeyChange, now: number): void {
-  if (expiresAt && expiresAt.getTime() <= now) throw invalidValue('expiresAt', expiresAt.toISOString(), 'a date in the future')
+  if (expiresAt && expiresAt.getTime() <= now) throw invalidValueError('expiresAt', expiresAt.toISOString(), 'a date in the future')
 }
 
 // Rotation gives a key another secret. The key keeps its id, limits, budgets and children; the replaced secret stays valid for a while.
@@ -330,7 +330,7 @@ async function rotateKey(
     const key = await keyOf(id)
     const now = clock.now()
     if (!isActive(key.body, now)) {
-      if (!isForSetup) throw notActive()
+      if (!isForSetup) throw inactiveKeyError()
       logger.warn(
         { workspaceId, name: key.body.name, id },
         'The API key that `setup` rotates is revoked or has expired, so its new secret is not valid either.',
@@ -340,7 +340,7 @@ async function rotateKey(
     const until = now + gracePeriod * 1_000
     const earlier = await records.list('old_secret', { workspaceId, groups: [id], limit: maxEnded })
     // Those that this rotation ends do not count: a key can always be rotated without a grace period.
-    if (!isForSetup && earlier.filter(({ body }) => Math.min(body.until, until) > now).length >= maxReplaced) throw tooMany()
+    if (!isForSetup && earlier.filter(({ body }) => Math.min(body.until, until) > now).length >= maxReplaced) throw tooManyKeysError()
     const replaced = { id: ids.uuid(), workspaceId, group: id, name: key.name ?? '', createdAt: now, body: { keyId: id, until } }
     const body = { ...key.body, prefix: prefixOf(secret), rotatedAt: now, previousSecretExpiresAt: until }
     return {
@@ -374,12 +374,12 @@ function endedEarlier(
   return before > until ? [changedRecord(secret, { body: { until } })] : []
 }
 
-const notActive = (): GatewayError =>
+const inactiveKeyError = (): GatewayError =>
   new GatewayError('state_precondition_failed', {
     message: 'This API key is revoked or has expired, so it cannot be rotated. Create another key.',
   })
 
-const tooMany = (): GatewayError =>
+const tooManyKeysError = (): GatewayError =>
   new GatewayError('state_precondition_failed', {
     message: `This API key was rotated ${maxReplaced} times, and the replaced secrets are still valid. Rotate it with a grace period of 0, which ends all of them at once, or wait until one of them has expired.`,
   })

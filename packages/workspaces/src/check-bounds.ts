@@ -41,7 +41,7 @@ export const boundsCheckOf =
     if (touched.length === 0 && !isCredited) return
     const line = await lineOf(records, workspaceId, key)
     for (const each of touched) await check(records, workspaceId, { line, touched: each })
-    if (isCredited && (await line.isBounded())) throw boundedItself(key.id, 'adds no credit')
+    if (isCredited && (await line.isBounded())) throw boundedItselfError(key.id, 'adds no credit')
   }
 
 export type SecretCheck = (workspaceId: string, actor: Actor) => Promise<void>
@@ -55,7 +55,7 @@ export const secretCheckOf =
   async (workspaceId, { key }) => {
     if (key?.prefix === undefined) return
     const own = await records.find('key', workspaceId, key.id)
-    if (own && own.body.prefix !== key.prefix) throw replacedSecret()
+    if (own && own.body.prefix !== key.prefix) throw replacedSecretError()
   }
 
 /** The restricting records of a draft. Of the new ones only enforced budgets of a key: they restrict a key that may exist already. */
@@ -137,43 +137,43 @@ async function check(
   const isStricter = endsKey(touched) || (id !== undefined && changesBounds(touched, false))
   if (fields.length === 0 && !isStricter) return
   if (id === undefined) {
-    if (await line.isBounded()) throw boundedItself(line.key.id, `cannot loosen the limits of its workspace (${fields.join(', ')})`)
+    if (await line.isBounded()) throw boundedItselfError(line.key.id, `cannot loosen the limits of its workspace (${fields.join(', ')})`)
     return
   }
   const owner = await records.find('key', workspaceId, id)
   const lacking = owner?.body.scopes.filter(scope => !line.key.scopes.has(scope)) ?? []
-  if (owner && lacking.length > 0) throw boundsStronger(owner, lacking)
+  if (owner && lacking.length > 0) throw boundsStrongerError(owner, lacking)
   if (fields.length === 0) return
   // A descendant stays within this key's restrictions. Any other key could return the favour.
   if (!owner || owner.body.ancestors?.includes(line.key.id)) return
   // A user of the app is no key, so the keys that it created are not below it.
-  if (rotatesKey(touched) && owner.body.createdBy !== line.key.id) throw rotatesOther(owner, line.key.id)
+  if (rotatesKey(touched) && owner.body.createdBy !== line.key.id) throw rotatesOtherError(owner, line.key.id)
   if (await line.isBounded())
-    throw boundedItself(line.key.id, `cannot loosen the limits of a key that is not below it (${fields.join(', ')})`)
-  if (fields.some(field => field === 'expiresAt' || field === 'madeKept') && (await line.expires())) throw prolongsOther(owner)
+    throw boundedItselfError(line.key.id, `cannot loosen the limits of a key that is not below it (${fields.join(', ')})`)
+  if (fields.some(field => field === 'expiresAt' || field === 'madeKept') && (await line.expires())) throw prolongsOtherError(owner)
 }
 
 const refused = (message: string): GatewayError => new GatewayError('operation_not_allowed', { message })
 
-const boundedItself = (id: string, what: string): GatewayError =>
+const boundedItselfError = (id: string, what: string): GatewayError =>
   refused(
     `This ${nounOf(id)} has a limit or a budget, so it ${what}. Use a key without limits and budgets, or a key without the scope "inference:invoke".`,
   )
 
-const replacedSecret = (): GatewayError =>
+const replacedSecretError = (): GatewayError =>
   refused('This secret was replaced when its key was rotated, so it changes nothing until it ends. Use the new secret of the key.')
 
-const rotatesOther = ({ body }: TypedRecord<'key'>, actingId: string): GatewayError =>
+const rotatesOtherError = ({ body }: TypedRecord<'key'>, actingId: string): GatewayError =>
   refused(
     `The key "${body.name}" was not created with this ${nounOf(actingId)}, so this ${nounOf(actingId)} cannot rotate it. Use the key itself or one above it, or rotate it in process.`,
   )
 
-const prolongsOther = ({ body }: TypedRecord<'key'>): GatewayError =>
+const prolongsOtherError = ({ body }: TypedRecord<'key'>): GatewayError =>
   refused(
     `This key or one above it expires, so it cannot prolong the life of the key "${body.name}", which is not below it. Use a key without an expiry.`,
   )
 
-const boundsStronger = ({ body }: TypedRecord<'key'>, lacking: readonly string[]): GatewayError =>
+const boundsStrongerError = ({ body }: TypedRecord<'key'>, lacking: readonly string[]): GatewayError =>
   refused(
     `The key "${body.name}" has scopes that this key lacks (${lacking.join(', ')}), so this key cannot change its limits, expiry or budgets, revoke or rotate it. Use a key that has these scopes.`,
   )

@@ -1,5 +1,5 @@
 import type { Endpoint, Endpoints } from '@signalbox/core/resources'
-import { checkInput, invalidValue, type NameStyle, optionsOf, withWireNames } from '@signalbox/core/resources'
+import { checkInput, invalidValueError, type NameStyle, optionsOf, withWireNames } from '@signalbox/core/resources'
 import { GatewayError, isGatewayError } from '@signalbox/dialects/errors'
 import { isObject } from '@signalbox/dialects/protocol'
 
@@ -32,7 +32,7 @@ export function withCheckedCalls<Resource extends object>(
 
 function checkArguments(method: string, endpoint: Endpoint, args: readonly unknown[]): void {
   const { id, input } = endpoint
-  if (id && typeof args[0] !== 'string') throw invalidValue('id', args[0], 'an id (a string)')
+  if (id && typeof args[0] !== 'string') throw invalidValueError('id', args[0], 'an id (a string)')
   const given = args[id ? 1 : 0]
   const fields = optionsOf(endpoint)
   const spec = input ?? (given === undefined || !fields ? undefined : { fields, mode: 'options' as const })

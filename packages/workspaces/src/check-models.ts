@@ -86,7 +86,7 @@ const apiFault = ({ provider, api }: Offer, supported: readonly string[] | undef
     : `uses the API "${api}", which "${provider}" does not have; it has ${supported.join(', ')}.`
 
 function mispriced({ provider, price, regions = [] }: Offer): string | undefined {
-  const priced = [['price', price] as const, ...regions.map((region, at) => [`regions.${at}.price`, region.price] as const)]
+  const priced = [['price', price] as const, ...regions.map((region, index) => [`regions.${index}.price`, region.price] as const)]
   for (const [place, rates] of priced) {
     if (rates === undefined) continue
     const order = misordered(rates, place)
@@ -109,7 +109,8 @@ const maxPercent = 10_000
 const takesPercent = `takes whole percent of the usual rates, from 100 to ${maxPercent}`
 const isRaise = (percent: number): boolean => Number.isInteger(percent) && percent >= 100 && percent <= maxPercent
 
-const isGrowing = (numbers: readonly number[]): boolean => numbers.every((number, at) => at === 0 || number > (numbers[at - 1] ?? 0))
+const isGrowing = (numbers: readonly number[]): boolean =>
+  numbers.every((number, index) => index === 0 || number > (numbers[index - 1] ?? 0))
 
 const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && new Date(text).toJSON()?.slice(0, 10) === text
 
@@ -128,7 +129,7 @@ function misordered({ tiers = [], windows, changes = [] }: Price, place: string)
   const times = changes.map(({ from }) => Date.parse(from))
   if (times.some(Number.isNaN) || !isGrowing(times))
     return `has \`${place}.changes\` out of order; each \`from\` must be later than the previous one.`
-  return changes.map(({ price }, at) => misordered(price, `${place}.changes.${at}.price`)).find(fault => fault !== undefined)
+  return changes.map(({ price }, index) => misordered(price, `${place}.changes.${index}.price`)).find(fault => fault !== undefined)
 }
 
 /** Fields of a price that are not amounts. */

@@ -96,7 +96,7 @@ export function createCommitWithAudit({
           if (draft.puts?.some(({ kind }) => kind === 'session_count') !== true) terms.forget(workspaceId)
           return draft.result
         }
-        if (conflict.on === 'name' && conflict.kind === 'reply') throw doneBefore()
+        if (conflict.on === 'name' && conflict.kind === 'reply') throw doneBeforeError()
         if (conflict.on === 'name' && draft.taken) throw draft.taken
         if (conflict.on === 'sum')
           throw new GatewayError('state_precondition_failed', {
@@ -165,7 +165,7 @@ const noteOf = (
     : []
 
 /** The name of an idempotent change is taken, so its stored reply is looked up. */
-const doneBefore = (): GatewayError =>
+const doneBeforeError = (): GatewayError =>
   new GatewayError('idempotency_replay_unavailable', {
     message:
       'A request with this `Idempotency-Key` has already completed, and its response is no longer stored. Read the resource, or use another key.',

@@ -1,4 +1,4 @@
-import { invalidValue } from '@signalbox/core/resources'
+import { invalidValueError } from '@signalbox/core/resources'
 
 /** The normal form in which addresses of invites and members are compared: full-width letters, case and composed accents do not matter. */
 export const normalEmail = (email: string): string => email.normalize('NFKC').toLowerCase()
@@ -23,6 +23,6 @@ const isMixed = (part: string): boolean => lookAlike.filter(letters => letters.t
 /** Throws if it is not an address, contains invisible characters, or mixes look-alike scripts within a part. */
 export function checkEmail(email: string): void {
   const form = normalEmail(email)
-  if (invisible.test(email) || !/^[^@]+@[^@]+$/.test(form)) throw invalidValue('email', email, 'an address, as in ada@example.com')
-  if (form.split(/[@.]/).some(isMixed)) throw invalidValue('email', email, 'an address in which each part uses one alphabet')
+  if (invisible.test(email) || !/^[^@]+@[^@]+$/.test(form)) throw invalidValueError('email', email, 'an address, as in ada@example.com')
+  if (form.split(/[@.]/).some(isMixed)) throw invalidValueError('email', email, 'an address in which each part uses one alphabet')
 }

@@ -9,5 +9,5 @@ export async function findWorkspace(records: Pick<Records, 'find'>, id: string):
 }
 
 /** `resource_not_found`: the workspace has no such resource. */
-export const absent = (what: string, id: string): GatewayError =>
+export const notFoundError = (what: string, id: string): GatewayError =>
   new GatewayError('resource_not_found', { message: `There is no ${what} "${id.slice(0, 100)}" in this workspace.` })

@@ -6,8 +6,8 @@ import { toBase64Url } from '@signalbox/dialects/common'
 import { GatewayError } from '@signalbox/dialects/errors'
 import { dayMs } from '@signalbox/dialects/protocol'
 import { checkEmail, normalEmail } from './email.ts'
-import { absent, findWorkspace } from './find-workspace.ts'
-import { checkGrant, checkSeat, isMember, joining, memberName } from './members.ts'
+import { findWorkspace, notFoundError } from './find-workspace.ts'
+import { alreadyMemberError, checkGrant, checkSeat, joining, memberName } from './members.ts'
 import type { ManagedWorkspace, ManagementParts } from './ports.ts'
 
 /** The invites of a workspace to future members. */
@@ -49,7 +49,7 @@ export function invitesOf(managed: ManagedWorkspace): Invites {
         const at = clock.now()
         const body: InviteBody = { email, role, status: 'pending', expiresAt: at + validMs }
         if (await records.findByName('member', memberName(workspaceId, email))) {
-          if (!managed.isForSetup) throw isMember(email)
+          if (!managed.isForSetup) throw alreadyMemberError(email)
           return inviteOfMember(managed, { id, workspaceId, body, at }, workspace.body.name)
         }
         const group = groupOf(email)
@@ -81,11 +81,12 @@ export function invitesOf(managed: ManagedWorkspace): Invites {
     revoke: id =>
       commitWithAudit(workspaceId, actor, async () => {
         const invite = await records.find('invite', workspaceId, id)
-        if (!invite) throw absent('invite', id)
+        if (!invite) throw notFoundError('invite', id)
         checkGrant(invite.body.role, actor)
         const { status } = invite.body
-        if (status === 'accepted' && !managed.isForSetup) throw wasAccepted()
-        if (status === 'accepted') logger.warn({ workspaceId, id }, `\`setup\` does not revoke this invite. ${wasAccepted().message}`)
+        if (status === 'accepted' && !managed.isForSetup) throw inviteAcceptedError()
+        if (status === 'accepted')
+          logger.warn({ workspaceId, id }, `\`setup\` does not revoke this invite. ${inviteAcceptedError().message}`)
         if (status !== 'pending') return { events: [], result: inviteOf(invite, clock.now()) }
         const body = { ...invite.body, status: 'revoked' as const }
         return {
@@ -129,12 +130,12 @@ export async function acceptInvite(
 ): Promise<Member & { readonly workspaceId: string }> {
   const hash = await hashSecret(token)
   const found = await records.findByName('invite', hash)
-  if (!found) throw noInvite()
+  if (!found) throw noInviteError()
   const { workspaceId, id: inviteId } = found
   const id = ids.uuid()
   const member = await commitWithAudit(workspaceId, guest, async () => {
     const invite = await records.find('invite', workspaceId, inviteId)
-    if (!invite || inviteOf(invite, clock.now()).status !== 'pending') throw noInvite()
+    if (!invite || inviteOf(invite, clock.now()).status !== 'pending') throw noInviteError()
     await checkSeat(records, workspaceId)
     const { email, role } = invite.body
     const joined = joining({ id, workspaceId, at: clock.now() }, { email, role, name })
@@ -142,16 +143,16 @@ export async function acceptInvite(
       puts: [changedRecord(invite, { group: closed, body: { status: 'accepted' } }), ...joined.puts],
       events: [{ event: 'invite.accepted', subject: { type: 'invite', id: inviteId }, changes: { member_id: id } }, ...joined.events],
       result: joined.result,
-      taken: isMember(email),
+      taken: alreadyMemberError(email),
     }
   })
   return { ...member, workspaceId }
 }
 
-const wasAccepted = (): GatewayError =>
+const inviteAcceptedError = (): GatewayError =>
   new GatewayError('state_precondition_failed', { message: 'This invite was accepted. Remove the member instead.' })
 
-const noInvite = (): GatewayError =>
+const noInviteError = (): GatewayError =>
   new GatewayError('resource_not_found', {
     message: 'This invite does not exist: it was used, was revoked, or is older than 7 days. Ask for a new invite.',
   })

@@ -56,7 +56,7 @@ export function checkKnown(managed: Managed, given: NamedLists, before: NamedLis
     const isKnown = knownIn(directory, list)
     const at = names.findIndex(name => !isKnown(name) && (isForSetup || before[list]?.includes(name) !== true))
     if (at < 0) continue
-    const error = unknown(directory, list, { name: names[at] ?? '', at })
+    const error = unknownNameError(directory, list, { name: names[at] ?? '', at })
     if (!isForSetup || lists[list] !== 'model') throw error
     logger.warn({ workspaceId }, `In \`setup\`: ${error.message}`)
   }
@@ -67,15 +67,19 @@ export function warningsOf(directory: Directory, laidDown: NamedLists): readonly
   return (Object.entries(laidDown) as [NamedList, readonly string[] | null | undefined][]).flatMap(([list, names]) => {
     if (!names || names.length === 0) return []
     const isKnown = knownIn(directory, list)
-    return names.flatMap((name, at): readonly NameWarning[] =>
+    return names.flatMap((name, index): readonly NameWarning[] =>
       isKnown(name)
         ? []
-        : [{ code: 'unknown_name', message: `This gateway no longer has the ${lists[list]} ${quoted(name)}.`, param: `${list}[${at}]` }],
+        : [{ code: 'unknown_name', message: `This gateway no longer has the ${lists[list]} ${quoted(name)}.`, param: `${list}[${index}]` }],
     )
   })
 }
 
-function unknown(directory: Directory, list: NamedList, { name, at }: { readonly name: string; readonly at: number }): GatewayError {
+function unknownNameError(
+  directory: Directory,
+  list: NamedList,
+  { name, at }: { readonly name: string; readonly at: number },
+): GatewayError {
   const param = `${list}[${at}]`
   const kind = lists[list]
   const ids = kind === 'model' ? [] : directory.providers().map(({ id }) => id)

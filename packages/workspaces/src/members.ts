@@ -3,7 +3,7 @@ import { type Member, type MemberChange, type NewMember, type Role, type Scope, 
 import { GatewayError } from '@signalbox/dialects/errors'
 import type { Actor } from './change.ts'
 import { checkEmail, normalEmail } from './email.ts'
-import { absent, findWorkspace } from './find-workspace.ts'
+import { findWorkspace, notFoundError } from './find-workspace.ts'
 import type { ManagedWorkspace } from './ports.ts'
 
 /** The members of a workspace and their roles. */
@@ -28,7 +28,7 @@ export function membersOf(managed: ManagedWorkspace): Members {
   const { workspaceId, actor, records, commitWithAudit, clock, ids } = managed
   const find = async (id: string): Promise<TypedRecord<'member'>> => {
     const member = await records.find('member', workspaceId, id)
-    if (!member) throw absent('member', id)
+    if (!member) throw notFoundError('member', id)
     return member
   }
   const all = (): Promise<readonly TypedRecord<'member'>[]> => records.list('member', { workspaceId, limit: maxMembers })
@@ -51,7 +51,7 @@ export function membersOf(managed: ManagedWorkspace): Members {
         const old = managed.isForSetup && (await records.findByName('member', memberName(workspaceId, input.email)))
         if (old) return { events: [], result: memberOf(old) }
         if (!managed.isForSetup) await checkSeat(records, workspaceId)
-        return { ...joining({ id, workspaceId, at: clock.now() }, input), taken: isMember(input.email) }
+        return { ...joining({ id, workspaceId, at: clock.now() }, input), taken: alreadyMemberError(input.email) }
       })
     },
     async update(id, { role }) {
@@ -102,7 +102,7 @@ export function joining({ id, workspaceId, at }: NewMembership, { email, name, r
 /** Unique in a workspace for an address, however it is written. */
 export const memberName = (workspaceId: string, email: string): string => JSON.stringify([workspaceId, normalEmail(email)])
 
-export const isMember = (email: string): GatewayError =>
+export const alreadyMemberError = (email: string): GatewayError =>
   new GatewayError('duplicate_resource', {
     message: `"${email.slice(0, 100)}" is already a member. Change the role of the member instead.`,
     param: 'email',

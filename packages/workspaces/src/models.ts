@@ -174,7 +174,7 @@ function stockAt(announced: readonly Model[], { now, where, retired }: StockCont
     sorted: sold.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
     names: [...byName].flatMap(([name, { status }]) => (status === 'retired' ? [] : [name])),
   }
-  const isTimeless = until === Number.POSITIVE_INFINITY && models.every((model, at) => model === announced[at])
+  const isTimeless = until === Number.POSITIVE_INFINITY && models.every((model, index) => model === announced[index])
   return { ...stock, isTimeless, since: now, until }
 }
 

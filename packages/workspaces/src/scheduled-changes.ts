@@ -33,7 +33,9 @@ function modelAt(model: Model, now: number, note: Note): Model {
   const end = endOf(model.retiresAt)
   const offers = model.offers.flatMap(offer => offerAt(offer, { now, note, modelEnd: end }) ?? [])
   if (offers.length === 0 && (model.offers.length > 0 || end <= now)) return { ...model, offers, status: 'retired' }
-  return offers.length === model.offers.length && offers.every((offer, at) => offer === model.offers[at]) ? model : { ...model, offers }
+  return offers.length === model.offers.length && offers.every((offer, index) => offer === model.offers[index])
+    ? model
+    : { ...model, offers }
 }
 
 /** The end of a day in Unix milliseconds. `Infinity` if there is no date. */
@@ -58,7 +60,7 @@ function offerAt(offer: Offer, { now, note, modelEnd }: OfferContext): Offer | u
     const own = region.price && priceAt(region.price, now, note)
     return own === region.price ? region : { ...region, ...(own && { price: own }) }
   })
-  const isSame = price === offer.price && regions?.every((region, at) => region === offer.regions?.[at]) !== false
+  const isSame = price === offer.price && regions?.every((region, index) => region === offer.regions?.[index]) !== false
   if (isSame && !yields) return offer
   return { ...offer, ...(price && { price }), ...(regions && { regions }), ...(yields && { status: 'deprecated' }) }
 }

@@ -1,9 +1,9 @@
 import type { SessionBody } from '@signalbox/core/access'
 import { changedRecord, hashSecret, isTag, makeSecret, nounOf, prefixOf, recordRemoval, type TypedRecord } from '@signalbox/core/access'
-import { invalidValue, type NewSession, type Session, sessionFields, toWire } from '@signalbox/core/resources'
+import { invalidValueError, type NewSession, type Session, sessionFields, toWire } from '@signalbox/core/resources'
 import { GatewayError } from '@signalbox/dialects/errors'
 import { sessionTokenPrefix } from '@signalbox/dialects/protocol'
-import { absent } from './find-workspace.ts'
+import { notFoundError } from './find-workspace.ts'
 import { checkKnown } from './known-names.ts'
 import type { ManagedWorkspace } from './ports.ts'
 import { commitSession, countWithout } from './session-groups.ts'
@@ -49,7 +49,7 @@ export function sessionsOf(managed: ManagedWorkspace): Sessions {
     async revoke(id) {
       const revoking = commitWithAudit(workspaceId, actor, async () => {
         const session = await records.find('session', workspaceId, id)
-        if (!session) throw absent('session', id)
+        if (!session) throw notFoundError('session', id)
         const counted = await records.find('session_count', workspaceId, workspaceId)
         return {
           puts: counted ? [changedRecord(counted, { body: countWithout(counted.body, session.body.expiresAt) })] : [],
@@ -88,13 +88,13 @@ async function createUserSession(managed: ManagedWorkspace, input: NewSession): 
 }
 
 function checkNewSession({ user, tags = [], origins = [], budgets = [] }: NewSession): void {
-  if (!user.isWellFormed()) throw invalidValue('user', user, 'a string without lone surrogates')
+  if (!user.isWellFormed()) throw invalidValueError('user', user, 'a string without lone surrogates')
   for (const [at, tag] of tags.entries())
-    if (!isTag(tag)) throw invalidValue(`tags[${at}]`, tag, 'a name without a comma, and without a space at its ends')
+    if (!isTag(tag)) throw invalidValueError(`tags[${at}]`, tag, 'a name without a comma, and without a space at its ends')
   for (const [at, origin] of origins.entries())
-    if (originOf(origin) !== origin) throw invalidValue(`origins[${at}]`, origin, 'an origin, as in "https://app.example"')
+    if (originOf(origin) !== origin) throw invalidValueError(`origins[${at}]`, origin, 'an origin, as in "https://app.example"')
   for (const [at, { group }] of budgets.entries())
-    if (group?.isWellFormed() === false) throw invalidValue(`budgets[${at}].group`, group, 'a string without lone surrogates')
+    if (group?.isWellFormed() === false) throw invalidValueError(`budgets[${at}].group`, group, 'a string without lone surrogates')
 }
 
 const originOf = (text: string): string | undefined => {

@@ -9,7 +9,7 @@ import {
 import {
   type RoutingDefaults as Defaults,
   type Fields,
-  invalidValue,
+  invalidValueError,
   type RoutingDefaultsChange,
   routingDefaultsFields,
   type SettingsChange,
@@ -106,7 +106,8 @@ export function routingDefaultsOf(managed: ManagedWorkspace): RoutingDefaultsRes
     get: async () => defaultsRecordOf((await findWorkspace(records, managed.workspaceId)).body.routing ?? {}, models),
     async update(input) {
       const { strategy } = input
-      if (typeof strategy === 'string' && !strategies.includes(strategy)) throw invalidValue('strategy', strategy, { oneOf: strategies })
+      if (typeof strategy === 'string' && !strategies.includes(strategy))
+        throw invalidValueError('strategy', strategy, { oneOf: strategies })
       const part = { type: 'routing_defaults', fields: routingDefaultsFields, input } as const
       const updated = await changeWorkspace(managed, part, kept => {
         checkKnown(managed, routingLists(input), routingLists(kept.routing ?? {}))
@@ -115,7 +116,7 @@ export function routingDefaultsOf(managed: ManagedWorkspace): RoutingDefaultsRes
         // A list of the workspace does not decide whether `setup` succeeds: only the lists that `setup` passes stay.
         const own = given<Defaults>({ ...kept.routing, only: undefined, ignore: undefined, ...input })
         if (isForSetup && isUsable(own)) return { routing: own }
-        throw invalidValue('ignore', routing.ignore?.join(', '), 'names that leave a provider of `only`')
+        throw invalidValueError('ignore', routing.ignore?.join(', '), 'names that leave a provider of `only`')
       })
       return defaultsRecordOf(updated.routing ?? {}, models)
     },

@@ -45,7 +45,11 @@ function decodePromptMessage(place: PartAtPath): readonly Item[] {
   const role = required(place, 'role', literalOf('system', 'user', 'assistant', 'tool'))
   if (role === 'system')
     return [promptMessage(place, 'system', withCache([{ type: 'text', text: required(place, 'content', anyText) }], body))]
-  const parts = required(place, 'content', arrayOf(objectValue)).map((part, at) => ({ body: part, path: `${path}.content[${at}]`, lost }))
+  const parts = required(place, 'content', arrayOf(objectValue)).map((part, index) => ({
+    body: part,
+    path: `${path}.content[${index}]`,
+    lost,
+  }))
   for (const part of parts) noteLostOptions(part.body, 'prompt[*].content[*]', lost)
   if (role === 'user') return [promptMessage(place, 'user', withCache(decodeParts(parts), body))]
   return withItemCache(role === 'assistant' ? decodeAssistant(place, parts) : parts.flatMap(decodeToolPart), body)

@@ -54,7 +54,7 @@ export async function getModel(call: Call, caller: Caller): Promise<ApiReply> {
   const { gateway, site, params } = call
   const id = params.model_id ?? ''
   const model = gateway.models.resolve(id)
-  if (model === undefined) throw noModel(gateway, id)
+  if (model === undefined) throw noModelError(gateway, id)
   const callable = await gateway.callableOffers(caller)
   const offers = callable.of(model)
   if (offers.length === 0)
@@ -66,7 +66,7 @@ export async function getModel(call: Call, caller: Caller): Promise<ApiReply> {
   return viewReply(site.views(gateway.models.version(), key, () => modelView(model, offers, call)))
 }
 
-function noModel({ models }: Gateway, id: string): GatewayError {
+function noModelError({ models }: Gateway, id: string): GatewayError {
   const { sentence, ...facts } = didYouMean(models.similarNames(id))
   return new GatewayError('model_not_found', {
     message: `Model "${id.slice(0, 200)}" does not exist.${sentence}`,

@@ -28,10 +28,12 @@ export function createConnections({ maxConnections, maxConnectionsPerWorkspace, 
     take(caller) {
       const { workspaceId } = caller
       const user = userShareOf(caller)
-      if (user !== undefined && users.of(user) >= maxConnectionsPerUser) throw tooManyOf('This user', maxConnectionsPerUser)
+      if (user !== undefined && users.of(user) >= maxConnectionsPerUser) throw tooManyOfError('This user', maxConnectionsPerUser)
       const own = workspaces.of(workspaceId)
       if (own >= maxConnectionsPerWorkspace)
-        throw user === undefined ? tooManyOf('This workspace', maxConnectionsPerWorkspace) : tooManyOf('The workspace of this user')
+        throw user === undefined
+          ? tooManyOfError('This workspace', maxConnectionsPerWorkspace)
+          : tooManyOfError('The workspace of this user')
       if (own + 1 > maxBeside(total - own, shares))
         throw new GatewayError('service_unavailable', {
           message: 'This gateway has too many open WebSocket connections. Send the request with POST, or try again later.',
@@ -53,7 +55,7 @@ export function createConnections({ maxConnections, maxConnectionsPerWorkspace, 
 }
 
 /** `most` is absent if the limit is not shown to the caller. */
-const tooManyOf = (whose: string, most?: number): GatewayError =>
+const tooManyOfError = (whose: string, most?: number): GatewayError =>
   new GatewayError('concurrent_requests_exceeded', {
     message: `${whose} has reached its limit of ${most === undefined ? '' : `${most} `}open WebSocket connections. Close one, or send the request with POST.`,
     limitedBy: 'routing',

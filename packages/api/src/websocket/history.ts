@@ -87,7 +87,7 @@ export function createHistory({ maxBodyBytes, maxHistoryBytes, kept, caller }: H
           message: `Previous response with id '${(typeof previous === 'string' ? previous : JSON.stringify(previous)).slice(0, 100)}' not found: it belongs to another connection, failed, or is no longer stored. Send the full conversation without \`previous_response_id\`.`,
           param: 'previous_response_id',
         })
-      if (before.textBytes + messageBytes > maxBodyBytes) throw tooLarge(maxBodyBytes)
+      if (before.textBytes + messageBytes > maxBodyBytes) throw historyTooLargeError(maxBodyBytes)
       if (isAlone) return { previousId: previous, before, input, bytes: messageBytes, body }
       const whole = { ...body, input: isInput(body.input) ? [...itemsUpTo(before), ...input] : body.input }
       // Each message was checked separately. All of them together form one body.
@@ -133,7 +133,7 @@ const isInput = (input: Json | undefined): boolean =>
 const inputItems = (input: Json | undefined): readonly Json[] =>
   Array.isArray(input) ? input : typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : []
 
-const tooLarge = (limit: number): GatewayError =>
+const historyTooLargeError = (limit: number): GatewayError =>
   new GatewayError('request_too_large', {
     message: `The conversation up to \`previous_response_id\` and the new input are larger than the limit of ${limit} bytes.`,
     param: 'previous_response_id',

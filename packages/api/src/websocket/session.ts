@@ -87,7 +87,7 @@ export class Session implements WebSocketSession {
       return
     }
     if (this.#waiting.length >= site.settings.webSockets.maxWaiting) {
-      this.#sendError(tooManyWaiting(this.#waiting.length))
+      this.#sendError(tooManyWaitingError(this.#waiting.length))
       this.#close(1008)
       return
     }
@@ -212,7 +212,7 @@ export class Session implements WebSocketSession {
   /** Closes a connection that must end, if nothing runs. */
   #closeIfIdle(): boolean {
     if (this.#phase !== 'open' || this.#running || !(this.#isOld || this.#isDraining)) return false
-    if (this.#isOld) this.#sendError(tooOld(this.#options.site.settings.webSockets.maxAgeMs))
+    if (this.#isOld) this.#sendError(tooOldError(this.#options.site.settings.webSockets.maxAgeMs))
     this.#close(this.#isOld ? 1000 : 1001)
     return true
   }
@@ -267,14 +267,14 @@ const closeReasons = {
 
 type CloseCode = keyof typeof closeReasons
 
-const tooManyWaiting = (count: number): GatewayError =>
+const tooManyWaitingError = (count: number): GatewayError =>
   new GatewayError('concurrent_requests_exceeded', {
     message: `This connection has ${count} queued messages, the limit. Wait for a response to end before sending the next message.`,
     limitedBy: 'routing',
     retryAfterMs: 1_000,
   })
 
-const tooOld = (maxAgeMs: number): GatewayError =>
+const tooOldError = (maxAgeMs: number): GatewayError =>
   new GatewayError('websocket_connection_limit_reached', {
     message: `Responses websocket connection limit reached (${Math.round(maxAgeMs / 60_000)} minutes). Create a new websocket connection to continue.`,
   })

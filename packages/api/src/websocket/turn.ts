@@ -21,9 +21,9 @@ export function createTurn(history: History, { bytes, caller }: Pick<WebSocketTu
     bytes,
     caller,
     bodyOf({ type, generate, stream_id, ...fields }) {
-      if (type !== 'response.create') throw invalidField('`type` of a message must be "response.create".', 'type')
-      if (stream_id !== undefined && stream_id !== null) throw noStreams()
-      if (generate !== undefined && typeof generate !== 'boolean') throw invalidField('`generate` must be true or false.', 'generate')
+      if (type !== 'response.create') throw invalidFieldError('`type` of a message must be "response.create".', 'type')
+      if (stream_id !== undefined && stream_id !== null) throw notStreamedError()
+      if (generate !== undefined && typeof generate !== 'boolean') throw invalidFieldError('`generate` must be true or false.', 'generate')
       warmsUp = generate === false
       // A warm-up costs nothing, so it must not cost the work of a long conversation.
       turn = history.open(fields, bytes, { isAlone: warmsUp })
@@ -45,7 +45,10 @@ export function createTurn(history: History, { bytes, caller }: Pick<WebSocketTu
   }
 }
 
-const invalidField = (message: string, param: string): GatewayError => new GatewayError('invalid_parameter_value', { message, param })
+const invalidFieldError = (message: string, param: string): GatewayError => new GatewayError('invalid_parameter_value', { message, param })
 
-const noStreams = (): GatewayError =>
-  invalidField('`stream_id` is not supported: a connection runs one response at a time. Open a connection for each stream.', 'stream_id')
+const notStreamedError = (): GatewayError =>
+  invalidFieldError(
+    '`stream_id` is not supported: a connection runs one response at a time. Open a connection for each stream.',
+    'stream_id',
+  )

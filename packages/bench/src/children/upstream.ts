@@ -31,7 +31,7 @@ interface Canned {
 }
 
 function can(speech: Speech): Canned {
-  const words = Array.from({ length: deltas }, (_, at) => chunk(speech.delta(` word${at}`)))
+  const words = Array.from({ length: deltas }, (_, index) => chunk(speech.delta(` word${index}`)))
   return { whole: wholeWrite(speech), writes: [firstWrite(speech), ...words, lastWrite(speech)], speech }
 }
 

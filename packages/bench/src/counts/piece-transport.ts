@@ -75,7 +75,7 @@ function pushed(pieces: readonly Uint8Array[]): Source<Uint8Array> {
 
 const streamOf = ({ head, delta, tail }: Speech, deltas: number): readonly Uint8Array[] => [
   head,
-  ...Array.from({ length: deltas }, (_, at) => delta(` word${at}`)),
+  ...Array.from({ length: deltas }, (_, index) => delta(` word${index}`)),
   tail,
 ]
 

@@ -75,7 +75,7 @@ async function walkStream(child: Child<SocketVerbs>, traffic: Traffic): Promise<
 }
 
 const commonTo = (walks: readonly (readonly Step[])[]): readonly Step[] =>
-  (walks[0] ?? []).map(({ name }, at) => ({ name, calls: leastOf(walks.map(walk => walk[at]?.calls ?? {})) }))
+  (walks[0] ?? []).map(({ name }, index) => ({ name, calls: leastOf(walks.map(walk => walk[index]?.calls ?? {})) }))
 
 function leastOf([first = {}, ...others]: readonly FunctionCalls[]): FunctionCalls {
   const least = Object.entries(first).map(([name, calls]) => [name, Math.min(calls, ...others.map(other => other[name] ?? 0))] as const)

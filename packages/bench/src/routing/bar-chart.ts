@@ -28,16 +28,16 @@ export function barChart({ title, series, groups, label }: Chart): string {
   const scale = (value: number): number => (Math.max(0, value) / most) * (width - left - right)
   const high = series.length * bar
   const colour = (at: number): string => colours[at % colours.length] ?? '#888'
-  const legend = series.map((name, at) => {
-    const [x, y] = [left + (at % 4) * 160, 34 + Math.floor(at / 4) * 14]
-    return `<rect x="${x}" y="${y - 8}" width="9" height="9" fill="${colour(at)}"/><text x="${x + 13}" y="${y}">${escaped(name)}</text>`
+  const legend = series.map((name, index) => {
+    const [x, y] = [left + (index % 4) * 160, 34 + Math.floor(index / 4) * 14]
+    return `<rect x="${x}" y="${y - 8}" width="9" height="9" fill="${colour(index)}"/><text x="${x + 13}" y="${y}">${escaped(name)}</text>`
   })
   const bars = groups.map(({ title: name, values }, group) => {
     const y = top + group * (high + gap)
-    const rows = values.map((value, at) => {
-      const [row, length] = [y + at * bar, scale(value)]
+    const rows = values.map((value, index) => {
+      const [row, length] = [y + index * bar, scale(value)]
       const text = `<text x="${(left + length + 4).toFixed(1)}" y="${row + 8}">${escaped(label(value))}</text>`
-      return `<rect x="${left}" y="${row}" width="${length.toFixed(1)}" height="${bar - 2}" fill="${colour(at)}"/>${text}`
+      return `<rect x="${left}" y="${row}" width="${length.toFixed(1)}" height="${bar - 2}" fill="${colour(index)}"/>${text}`
     })
     return `<text x="${left - 10}" y="${y + high / 2 + 3}" text-anchor="end" class="group">${escaped(name)}</text>${rows.join('')}`
   })

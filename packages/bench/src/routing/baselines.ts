@@ -3,7 +3,7 @@ import { createDice, type Dice } from './random-draws.ts'
 import { meanOutput } from './requests.ts'
 
 const shuffled = (count: number, dice: Dice): number[] => {
-  const order = Array.from({ length: count }, (_, at) => at)
+  const order = Array.from({ length: count }, (_, index) => index)
   for (let at = count - 1; at > 0; at -= 1) {
     const other = dice.below(at + 1)
     ;[order[at], order[other]] = [order[other] ?? 0, order[at] ?? 0]
@@ -28,7 +28,7 @@ export const roundRobin: Policy = {
     return createRanked(setting, {
       rank: () => {
         turn += 1
-        return setting.offers.map((_, at) => (turn + at) % setting.offers.length)
+        return setting.offers.map((_, index) => (turn + index) % setting.offers.length)
       },
     })
   },
@@ -45,7 +45,7 @@ export const cheapest: Policy = {
     return createRanked(setting, {
       rank: ({ inputTokens }) => {
         const prices = offers.map(offer => priceOf(offer, inputTokens))
-        return offers.map((_, at) => at).sort((a, b) => (prices[a] ?? 0) - (prices[b] ?? 0))
+        return offers.map((_, index) => index).sort((a, b) => (prices[a] ?? 0) - (prices[b] ?? 0))
       },
     })
   },

@@ -41,11 +41,11 @@ export function trafficOfBest(
   { beginning, seconds }: { readonly beginning: Fault | undefined; readonly seconds: readonly number[] },
   { rate, seeds, firstSeed }: TrafficOptions,
 ): readonly Traffic[] {
-  const runs = Array.from({ length: seeds }, (_, at) => {
+  const runs = Array.from({ length: seeds }, (_, index) => {
     // Trials follow a schedule. If each fault ended at the same time, one rate would always meet a trial sooner than another.
-    const fault = beginning && { ...beginning, toMs: beginning.toMs + (at % 10) * 6_000 }
+    const fault = beginning && { ...beginning, toMs: beginning.toMs + (index % 10) * 6_000 }
     const fromMs = fault?.toMs ?? 0
-    const run = { seed: firstSeed + at, rate, minutes: (fromMs + 1_000 * Math.max(...seconds)) / minuteMs }
+    const run = { seed: firstSeed + index, rate, minutes: (fromMs + 1_000 * Math.max(...seconds)) / minuteMs }
     const world = drill(fault ? [fault] : [])
     let least: Figures | undefined
     return { fromMs, figures: simulate(world, policy, run), ofOracle: () => (least ??= simulate(world, oracle, run)) }

@@ -39,7 +39,7 @@ export function compare(trials: readonly Trial[], policies: readonly Policy[]): 
 
 function pool(name: string, runs: readonly Figures[], base: readonly Figures[]): Pooled {
   const sum = (of: (figures: Figures) => number): number => runs.reduce((total, figures) => total + of(figures), 0)
-  const regrets = runs.map(({ meanLoss }, at) => meanLoss / (base[at]?.meanLoss ?? Number.NaN) - 1)
+  const regrets = runs.map(({ meanLoss }, index) => meanLoss / (base[index]?.meanLoss ?? Number.NaN) - 1)
   const [requests, served] = [sum(figures => figures.requests), sum(figures => figures.firstContentMs.length)]
   const waits = new Float64Array(served)
   let filled = 0

@@ -43,8 +43,8 @@ export const constants: Section = async ({ quick, only }) => {
   const [base, ...others] = await measureAll(code, [{}, ...near, ...pairs], extent)
   if (!base) throw new Error('Nothing was measured.')
   const luck = served.map((_, world) => luckIn(base, others.slice(0, near.length), world))
-  const rows = names.map((name, at) => {
-    const of = near.length + 2 * at
+  const rows = names.map((name, index) => {
+    const of = near.length + 2 * index
     return rowOf([`\`${name}\``, String(usual[name]), trades[name] ?? ''], others.slice(of, of + 2), { base, luck })
   })
   return [summary(extent, { base, luck }), table(head, rows, 3)].join('\n\n')
@@ -105,7 +105,7 @@ interface Reference {
 
 function rowOf(cells: readonly string[], both: readonly Outcome[], { base, luck }: Reference): string[] {
   const moved = both.map(({ regrets }) => regrets.map((regret, world) => regret - (base.regrets[world] ?? 0)))
-  const isSame = both.every(({ losses }) => losses.every((loss, at) => loss === base.losses[at]))
+  const isSame = both.every(({ losses }) => losses.every((loss, index) => loss === base.losses[index]))
   const isLuck = moved.every(changes => changes.every((by, world) => Math.abs(by) <= (luck[world] ?? 0)))
   return [
     ...cells,

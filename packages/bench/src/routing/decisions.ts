@@ -26,9 +26,9 @@ const ten: World = {
 export function costOfDecision(policy: Policy, rounds: number): Decision {
   const { router } = simulateWith(ten, policy, { seed: 1 })
   const dice = createDice(1)
-  const requests = Array.from({ length: 1_000 }, (_, at): RouterRequest => {
+  const requests = Array.from({ length: 1_000 }, (_, index): RouterRequest => {
     const request = { inputTokens: Math.round(dice.scaled(100, 10_000)), stream: dice.chance(0.8), deadlineMs: 20_000 }
-    return dice.chance(0.4) ? { ...request, cacheKey: `s${at}` } : request
+    return dice.chance(0.4) ? { ...request, cacheKey: `s${index}` } : request
   })
   decide(router, requests, 20)
   const times = Array.from({ length: rounds }, () => {

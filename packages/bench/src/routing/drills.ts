@@ -61,12 +61,12 @@ export function meet(policy: Policy, trouble: Trouble, { rate, seeds }: { readon
   const waits: number[] = []
   for (let seed = 1; seed <= seeds; seed += 1) {
     const figures = simulate(world, policy, { seed, rate, minutes: 22 })
-    figures.arrivedMs.forEach((atMs, at) => {
+    figures.arrivedMs.forEach((atMs, index) => {
       if (atMs < fault.fromMs || atMs >= fault.toMs) return
       arrived += 1
-      if (figures.firstAsked[at] === favourite) attempts += 1
-      if (figures.succeeded[at] === 0) failed += 1
-      waits.push(figures.waitedMs[at] ?? 0)
+      if (figures.firstAsked[index] === favourite) attempts += 1
+      if (figures.succeeded[index] === 0) failed += 1
+      waits.push(figures.waitedMs[index] ?? 0)
     })
   }
   const slowMs = Float64Array.from(waits).sort()[Math.floor(waits.length * 0.95)] ?? Number.NaN
@@ -98,8 +98,8 @@ export function improve(policy: Policy, { rate, seeds }: { readonly rate: number
 
 function back(policy: Policy, trouble: Fault, { rate, seeds, size }: DrillOptions): Back {
   const minutes = trouble.toMs / minuteMs + 30
-  const found = Array.from({ length: seeds }, (_, at) => {
-    return secondsUntilBack(simulate(drill([trouble], size), policy, { seed: at + 1, rate, minutes }), trouble.toMs)
+  const found = Array.from({ length: seeds }, (_, index) => {
+    return secondsUntilBack(simulate(drill([trouble], size), policy, { seed: index + 1, rate, minutes }), trouble.toMs)
   })
   return { usual: medianOf(found), longest: Math.max(...found) }
 }
@@ -112,8 +112,8 @@ const enough = { of: 20, at: 16 }
  */
 function secondsUntilBack(figures: Figures, fromMs: number): number {
   const later: number[] = []
-  figures.arrivedMs.forEach((atMs, at) => {
-    if (atMs >= fromMs && figures.keyed[at] === 0) later.push(at)
+  figures.arrivedMs.forEach((atMs, index) => {
+    if (atMs >= fromMs && figures.keyed[index] === 0) later.push(index)
   })
   let there = 0
   for (let at = 0; at < later.length; at += 1) {

@@ -20,7 +20,7 @@ function usualLoss(offer: TrueOffer, worth: PreferencePrices): number {
  */
 export function favourites({ offers }: World, worth: PreferencePrices, calls: readonly number[]): readonly number[] {
   return offers
-    .map((offer, at) => ({ at, calls: calls[at] ?? 0, loss: usualLoss(offer, worth) }))
+    .map((offer, index) => ({ at: index, calls: calls[index] ?? 0, loss: usualLoss(offer, worth) }))
     .sort((a, b) => b.calls - a.calls || a.loss - b.loss)
     .map(({ at }) => at)
 }

@@ -93,7 +93,7 @@ export function createTally({ requests, worth }: { readonly requests: readonly A
         losses,
         meanLoss: losses.reduce((sum, loss) => sum + loss, 0) / count,
         success: succeeded.reduce((sum, one) => sum + one, 0) / count,
-        firstContentMs: waitedMs.filter((_, at) => succeeded[at] === 1).sort(),
+        firstContentMs: waitedMs.filter((_, index) => succeeded[index] === 1).sort(),
         calls,
         firstAsked,
         arrivedMs: Float64Array.from(requests, asked => asked.atMs),

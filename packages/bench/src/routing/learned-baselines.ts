@@ -2,7 +2,7 @@ import { priceOf } from './baselines.ts'
 import { createRanked, type Policy, type Ranking, type Setting } from './policy.ts'
 import { createDice } from './random-draws.ts'
 
-const indexes = (setting: Setting): readonly number[] => setting.offers.map((_, at) => at)
+const indexes = (setting: Setting): readonly number[] => setting.offers.map((_, index) => index)
 
 /** Moves offers that are paused to the end. */
 const restedLast = (order: readonly number[], untilMs: readonly number[], nowMs: number): readonly number[] => {
@@ -37,7 +37,7 @@ function latencyRanking(setting: Setting): Ranking {
   }
   return {
     rank: () => {
-      const means = seen.map((_, at) => mean(at) + dice.between(0, 1e-6))
+      const means = seen.map((_, index) => mean(index) + dice.between(0, 1e-6))
       const order = [...indexes(setting)].sort((a, b) => (means[a] ?? 0) - (means[b] ?? 0))
       return restedLast(order, restsUntil, setting.now())
     },
@@ -153,8 +153,8 @@ function inverseRanking(setting: Setting): Ranking {
       const from = stable.length > 0 ? stable : byPrice
       const weights = from.map(at => 1 / (prices[at] ?? 1) ** 2)
       let left = dice.between(0, 1) * weights.reduce((sum, weight) => sum + weight, 0)
-      const chosen = from.find((_, at) => {
-        left -= weights[at] ?? 0
+      const chosen = from.find((_, index) => {
+        left -= weights[index] ?? 0
         return left <= 0
       })
       const first = chosen ?? from[0] ?? 0

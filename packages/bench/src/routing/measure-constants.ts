@@ -31,7 +31,7 @@ export const served = ['calm', 'gray failure', 'outage', 'limits', 'cache'].flat
 /** Runs each policy on the same runs of the same worlds. */
 export function measureIn({ seeds, minutes }: Extent): (policy: Policy) => Outcome {
   const trials = served.flatMap(world =>
-    Array.from({ length: seeds }, (_, at): Trial => ({ world, run: { rate, minutes, seed: at + firstSeed } })),
+    Array.from({ length: seeds }, (_, index): Trial => ({ world, run: { rate, minutes, seed: index + firstSeed } })),
   )
   const least = trials.map(({ world, run }) => simulate(world, oracle, run).meanLoss)
   return policy => {
@@ -41,7 +41,7 @@ export function measureIn({ seeds, minutes }: Extent): (policy: Policy) => Outco
     return {
       losses,
       regrets: served.map(world =>
-        meanOf(losses.flatMap((loss, at) => (trials[at]?.world === world ? [loss / (least[at] ?? Number.NaN) - 1] : []))),
+        meanOf(losses.flatMap((loss, index) => (trials[index]?.world === world ? [loss / (least[index] ?? Number.NaN) - 1] : []))),
       ),
       extra: sum(({ attempts }) => attempts) / sum(({ requests }) => requests) - 1,
     }

@@ -45,9 +45,9 @@ interface Judged {
 
 function createOracle(setting: Setting, { turns = 0.6, queueing = 10, dearer = 0.000025, spare = 0.25 }: Foresight): Router {
   const { reality, worth, now, offers } = setting
-  const seers = reality.world.offers.map((offer, at): Seer => {
+  const seers = reality.world.offers.map((offer, index): Seer => {
     const inTime = below(Math.log((offer.cacheMs - traffic.pauseMs) / traffic.pauseMedianMs) / traffic.pauseScatter)
-    return { at, offer, waits: spreadOf(offer), returns: traffic.goesOn * inTime, queued: 0, scarce: 0, scarceMs: 0 }
+    return { at: index, offer, waits: spreadOf(offer), returns: traffic.goesOn * inTime, queued: 0, scarce: 0, scarceMs: 0 }
   })
   const look = (seer: Seer, request: RouterRequest, warm: number): Prospect => {
     const { cacheKey, inputTokens, stream = true } = request
@@ -67,11 +67,11 @@ function createOracle(setting: Setting, { turns = 0.6, queueing = 10, dearer = 0
     const prospects = seers.map(seer => look(seer, request, reality.warm(seer.at, request.cacheKey, now())))
     const other: Else = { worth, leftMs, next: last ? worth.failure : afterFailure(prospects, leftMs) }
     const later = afterwards(request, leftMs)
-    return seers.map((seer, at) => {
-      const prospect = prospects[at]
+    return seers.map((seer, index) => {
+      const prospect = prospects[index]
       const { cutMs, loss } = prospect ? bestCut(prospect, other) : { cutMs: leftMs, loss: 0 }
       const place = placeAt(seer)
-      return { seer, cutMs, waitMs: place.waitMs, loss: loss + place.loss + (later[at] ?? 0) }
+      return { seer, cutMs, waitMs: place.waitMs, loss: loss + place.loss + (later[index] ?? 0) }
     })
   }
 
@@ -79,7 +79,7 @@ function createOracle(setting: Setting, { turns = 0.6, queueing = 10, dearer = 0
   const afterFailure = (prospects: readonly Prospect[], leftMs: number): number => {
     const guess: Else = { worth, leftMs, next: worth.failure }
     const places = seers.map(seer => placeAt(seer).loss)
-    const losses = prospects.map((prospect, at) => lossOf(prospect, leftMs, guess) + (places[at] ?? 0))
+    const losses = prospects.map((prospect, index) => lossOf(prospect, leftMs, guess) + (places[index] ?? 0))
     const least = Math.min(...losses)
     const best = losses.indexOf(least)
     const prospect = prospects[best]
@@ -96,7 +96,7 @@ function createOracle(setting: Setting, { turns = 0.6, queueing = 10, dearer = 0
     const others = seers.map(seer => later(seer, reality.warm(seer.at, request.cacheKey, now())))
     const guess = afterFailure(others, leftMs)
     const elsewhere = Math.min(
-      ...others.map((prospect, at) => (seers[at]?.scarce ?? 0) + lossOf(prospect, leftMs, { worth, leftMs, next: guess })),
+      ...others.map((prospect, index) => (seers[index]?.scarce ?? 0) + lossOf(prospect, leftMs, { worth, leftMs, next: guess })),
     )
     return seers.map(seer => {
       const prospect = later(seer, Number.POSITIVE_INFINITY)
@@ -117,7 +117,7 @@ function createOracle(setting: Setting, { turns = 0.6, queueing = 10, dearer = 0
     if (best.waitMs > 0 && best.waitMs < endsMs - now()) best.seer.queued += 1
     return { offer, score: best.loss, estimate: blind, reason: 'best', waitMs: best.waitMs, maxFurtherWaitMs: 0, timeoutMs: best.cutMs }
   }
-  const seerOf = new Map(offers.map((offer, at) => [offer.id, seers[at]]))
+  const seerOf = new Map(offers.map((offer, index) => [offer.id, seers[index]]))
   return {
     plan: request => {
       let left = request.maxAttempts ?? 4

@@ -51,7 +51,7 @@ interface Going extends RouterAttempt {
 
 /** A router that goes through a ranking from best to last, and then again, like the baselines. */
 export function createRanked({ offers, now }: Setting, ranking: Ranking): Router {
-  const indexOf = new Map(offers.map((offer, at) => [offer.id, at]))
+  const indexOf = new Map(offers.map((offer, index) => [offer.id, index]))
   const plan = (request: RouterRequest) => {
     const timeoutMs = request.stream === false ? fixedTimeoutMs.whole : fixedTimeoutMs.stream
     const choices = ranking.rank(request).flatMap((at, place): RouterChoice[] => {

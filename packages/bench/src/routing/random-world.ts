@@ -8,7 +8,7 @@ export function randomWorld(seed: number): World {
   const count = 2 + dice.below(11)
   const rate = dice.scaled(0.3, 16)
   const sessions = dice.between(0, 0.8)
-  const offers = Array.from({ length: count }, (_, at) => randomOffer(dice, at, rate))
+  const offers = Array.from({ length: count }, (_, index) => randomOffer(dice, index, rate))
   return { name: `world ${seed}`, offers, rate, minutes: 30, sessions, drift: dice.between(0.05, 0.25), faults: plan => randomFaults(plan) }
 }
 

@@ -98,9 +98,10 @@ const percent = (share: number, digits = 1): string => (share * 100).toFixed(dig
 const seconds = (value: number): string => (Number.isFinite(value) ? value.toFixed(0) : 'never')
 
 function worldPart(world: World, { seeds, loads }: Extent): Part {
-  const trials = loads.flatMap(load => Array.from({ length: seeds }, (_, at): Trial => ({ world, run: { ...load, seed: at + 1 } })))
+  const trials = loads.flatMap(load => Array.from({ length: seeds }, (_, index): Trial => ({ world, run: { ...load, seed: index + 1 } })))
   const found = compare(trials, policies)
-  const atRate = ({ regrets }: Pooled, rate: number): string => percent(meanOf(regrets.filter((_, at) => trials[at]?.run.rate === rate)))
+  const atRate = ({ regrets }: Pooled, rate: number): string =>
+    percent(meanOf(regrets.filter((_, index) => trials[index]?.run.rate === rate)))
   const head = ['policy', 'regret %', ...loads.map(({ rate }) => `at ${rate}/s`), 'success %', 'TTFT p50 ms', 'p95', 'p99']
   const rows = found.map(pooled => [
     pooled.name,
@@ -120,7 +121,10 @@ function worldPart(world: World, { seeds, loads }: Extent): Part {
 }
 
 function randomPart({ randomWorlds }: Extent): Part {
-  const trials = Array.from({ length: randomWorlds }, (_, at): Trial => ({ world: randomWorld(at + 1), run: { seed: at + 1_001 } }))
+  const trials = Array.from(
+    { length: randomWorlds },
+    (_, index): Trial => ({ world: randomWorld(index + 1), run: { seed: index + 1_001 } }),
+  )
   const found = compare(trials, policies)
   const rows = found.map(pooled => [
     pooled.name,
@@ -143,7 +147,7 @@ function randomPart({ randomWorlds }: Extent): Part {
 function scarcePart({ seeds }: Extent): Part {
   const rows = scarceWorlds.flatMap(world =>
     compare(
-      Array.from({ length: 2 * seeds }, (_, at): Trial => ({ world, run: { seed: at + 1 } })),
+      Array.from({ length: 2 * seeds }, (_, index): Trial => ({ world, run: { seed: index + 1 } })),
       [ours, inverseSquare, cheapest],
     ).map(pooled => [
       world.name,
@@ -167,7 +171,7 @@ function scarcePart({ seeds }: Extent): Part {
 function preferencePart({ seeds, preferenceMinutes: minutes }: Extent): Part {
   const rows = (Object.keys(preferences) as Preference[]).map(preference => {
     const trials = worlds.flatMap(world =>
-      Array.from({ length: Math.min(2, seeds) }, (_, at): Trial => ({ world, run: { seed: at + 11, rate: 8, minutes, preference } })),
+      Array.from({ length: Math.min(2, seeds) }, (_, index): Trial => ({ world, run: { seed: index + 11, rate: 8, minutes, preference } })),
     )
     return [
       preference,

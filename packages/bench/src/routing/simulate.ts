@@ -53,7 +53,7 @@ export function simulateWith(world: World, policy: Policy, run: Run): { readonly
   const clock = { nowMs: 0 }
   const offers = world.offers.map(asSeen)
   const router = policy.create({ offers, preference, worth, seed, now: () => clock.nowMs, reality })
-  const indexOf = new Map(offers.map((offer, at) => [offer.id, at]))
+  const indexOf = new Map(offers.map((offer, index) => [offer.id, index]))
   const tally = createTally({ requests, worth })
   const scene: Scene = { world, reality, events, router, tally, clock, hedge, offerOf: choice => indexOf.get(choice.offer.id) ?? 0 }
   for (const asked of requests) {

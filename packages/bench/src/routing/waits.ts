@@ -39,7 +39,7 @@ function summed(values: readonly number[]): Float64Array {
 
 /** The medians of `count` equally likely parts of a normal distribution. */
 export function ranks(count: number): readonly number[] {
-  return Array.from({ length: count }, (_, at) => quantile((at + 0.5) / count))
+  return Array.from({ length: count }, (_, index) => quantile((index + 0.5) / count))
 }
 
 /** The quantile of a normal distribution, by bisection. */

@@ -43,8 +43,8 @@ export const cache: World = {
   ...usual,
   name: 'cache',
   sessions: 0.85,
-  offers: sixOffers.map((offer, at) => {
-    const cached = [0.1, 0.5, 0.25, 0.1, 0.5, 0.1][at] ?? 1
+  offers: sixOffers.map((offer, index) => {
+    const cached = [0.1, 0.5, 0.25, 0.1, 0.5, 0.1][index] ?? 1
     return { ...offer, price: { ...offer.price, cached: Math.round(offer.price.input * cached) } }
   }),
   faults: () => [],

@@ -60,7 +60,7 @@ const rates = {
 } satisfies Shape<Rates>
 
 const tier = section({ over: whole(1, 'a whole number of tokens'), ...rates } satisfies Shape<PriceTier>)
-const inOrder = (tiers: readonly PriceTier[]): boolean => tiers.every(({ over }, at) => over > (tiers[at - 1]?.over ?? 0))
+const inOrder = (tiers: readonly PriceTier[]): boolean => tiers.every(({ over }, index) => over > (tiers[index - 1]?.over ?? 0))
 
 const window = section({
   days: list(z.int('1 (Monday) to 7 (Sunday)').min(1).max(7)).exactOptional(),
@@ -88,7 +88,7 @@ const priceFields = {
 
 const change = section({ from: moment(), price: section(priceFields) } satisfies Shape<PriceChange>)
 const inTime = (changes: readonly PriceChange[]): boolean =>
-  changes.every(({ from }, at) => at === 0 || Date.parse(from) > Date.parse(changes[at - 1]?.from ?? ''))
+  changes.every(({ from }, index) => index === 0 || Date.parse(from) > Date.parse(changes[index - 1]?.from ?? ''))
 
 const price = section({
   ...priceFields,

@@ -37,7 +37,7 @@ export async function fetchSources(requests: readonly SourceRequest[], options: 
   const read = await Promise.all(requests.map(request => fetchSource(request, options)))
   const problems = read.flatMap(({ problem }) => problem ?? [])
   if (problems.length > 0) return { ok: false, problems }
-  const json = new Map(requests.map(({ name }, at) => [name, read[at]?.json]))
+  const json = new Map(requests.map(({ name }, index) => [name, read[index]?.json]))
   return { ok: true, sources: Object.fromEntries(sourceNames.flatMap(name => (json.has(name) ? [[name, json.get(name)]] : []))) }
 }
 

@@ -284,7 +284,7 @@ function priceOf(entry: ListedModel): Price | undefined {
   const over200k = cost.context_over_200k && [{ ...cost.context_over_200k, tier: { size: 200_000 } }]
   const tiers = (cost.tiers ?? over200k ?? [])
     .toSorted((a, b) => a.tier.size - b.tier.size)
-    .filter(({ tier }, at, all) => tier.size > 0 && tier.size !== all[at - 1]?.tier.size)
+    .filter(({ tier }, index, all) => tier.size > 0 && tier.size !== all[index - 1]?.tier.size)
   const priority = priorityOf(entry)?.rates
   const surcharges = surchargesOf(entry)
   return {

@@ -65,18 +65,18 @@ interface Cached {
 }
 
 /** The message is the same for every reason, so that it does not reveal which keys exist. */
-const invalidKey = (): GatewayError =>
+const invalidKeyError = (): GatewayError =>
   new GatewayError('invalid_api_key', {
     message: 'The API key is missing or not valid. Send `Authorization: Bearer ak_…` with an active key.',
   })
 
-const invalidToken = (): GatewayError =>
+const invalidTokenError = (): GatewayError =>
   new GatewayError('invalid_api_key', {
     message:
       'The session token is not valid: it has expired, was revoked, or is mistyped. Request a new token from the server of your app.',
   })
 
-const invalidSecret = (secret: string): GatewayError => (isSessionToken(secret) ? invalidToken() : invalidKey())
+const invalidSecretError = (secret: string): GatewayError => (isSessionToken(secret) ? invalidTokenError() : invalidKeyError())
 
 /**
  * Maps secrets to callers. The cache key is the whole secret, never a part of it. The store holds only SHA-256 hashes, so a look-up
@@ -101,13 +101,13 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
     if (!opened) {
       known.delete(secret)
       if (startEpoch === epoch) unknown.set(secret, beganAt + 1_000)
-      throw invalidSecret(secret)
+      throw invalidSecretError(secret)
     }
     // A policy that was read before these versions of the key and its ancestors may lack records created with them, such as a budget.
     // Versions are compared instead of times, because the clocks of processes differ.
     const { id, workspaceId, version, usedAt, callerIn } = opened
     const policy = await (versions.get(id) === version ? policies.of(workspaceId) : policies.readFresh(workspaceId))
-    if (!policy) throw invalidSecret(secret)
+    if (!policy) throw invalidSecretError(secret)
     versions.set(id, version)
     const touchDueAt = before?.touchDueAt ?? beganAt + untilTouch(usedAt, now)
     const cached: Cached = { until: beganAt + cacheMs, policy, touchDueAt, caller: callerIn(policy.workspace) }
@@ -125,11 +125,11 @@ export function createAuthenticator(ports: AuthenticatorPorts): Authenticator {
     flush: uses.flush,
     authenticate(secret) {
       if (typeof secret === 'object') return callerOfUser(policies, secret)
-      if (secret === undefined) throw invalidKey()
+      if (secret === undefined) throw invalidKeyError()
       const now = clock.monotonic()
       const hit = known.get(secret)
       // Malformed keys, and keys found unknown within the last second, are refused without a look-up.
-      if (!hit && (!secretForm.test(secret) || isMistyped(secret) || (unknown.get(secret) ?? now) > now)) throw invalidSecret(secret)
+      if (!hit && (!secretForm.test(secret) || isMistyped(secret) || (unknown.get(secret) ?? now) > now)) throw invalidSecretError(secret)
       return hit && hit.until > now && hasAllBudgets(hit, policies, now)
         ? accept(hit, now, { uses, clock })
         : orExpired(look(secret, hit), () => usableExpired(known.get(secret), ports)).then(cached => accept(cached, now, { uses, clock }))
@@ -183,7 +183,7 @@ const usableExpired = (kept: Cached | undefined, { policies, isUsableExpired }: 
 function accept(cached: Cached, now: number, { uses, clock }: { readonly uses: KeyUseRecorder; readonly clock: Clock }): Caller {
   const { caller } = cached
   // An expiry is a calendar time, so the wall clock decides.
-  if (caller.expiresAt !== undefined && caller.expiresAt <= clock.now()) throw caller.session ? invalidToken() : invalidKey()
+  if (caller.expiresAt !== undefined && caller.expiresAt <= clock.now()) throw caller.session ? invalidTokenError() : invalidKeyError()
   if (now >= cached.touchDueAt) {
     cached.touchDueAt = now + touchEveryMs
     uses.record(caller.keyId, clock.now())

@@ -98,8 +98,8 @@ export function createVault({ ring, policyOf, logger }: VaultPorts): Vault {
         .sort((a, b) => Number(b.body.isDefault) - Number(a.body.isDefault) || a.createdAt - b.createdAt)
       const found = await Promise.all(usable.map(openOne))
       const byProvider = new Map<string, Credential[]>()
-      usable.forEach(({ body: { provider } }, at) => {
-        const credential = found[at]
+      usable.forEach(({ body: { provider } }, index) => {
+        const credential = found[index]
         const before = byProvider.get(provider) ?? []
         if (credential && before.length < maxKeysOfProvider) byProvider.set(provider, [...before, credential])
       })

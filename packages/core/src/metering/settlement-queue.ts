@@ -7,7 +7,7 @@ import { createLastingTimer, type LastingTimer } from '../runtime/lasting-timer.
 import type { Clock, Logger } from '../runtime/ports.ts'
 import { createSingleRun, type SingleRun } from '../runtime/single-run.ts'
 import { sleep, timersOf, waitAtMost } from '../runtime/timers.ts'
-import { handOver, type WaitUntil } from '../runtime/wait-until.ts'
+import { passToWaitUntil, type WaitUntil } from '../runtime/wait-until.ts'
 
 /** The data that one settlement writes. */
 type SettlementFacts = Omit<RequestSettlement, 'at'>
@@ -277,7 +277,7 @@ export class SettlementQueue {
     void this.#addToSpool([entry])
     this.#emptied ??= Promise.withResolvers()
     this.#scheduleRetry()
-    handOver(waitUntil, this.#emptied.promise, { requestId: row.id, logger: this.#logger })
+    passToWaitUntil(waitUntil, this.#emptied.promise, { requestId: row.id, logger: this.#logger })
   }
 
   #scheduleRetry(): void {

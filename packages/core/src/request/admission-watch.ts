@@ -2,7 +2,7 @@ import type { Cancellation } from '../runtime/cancellation.ts'
 import type { Clock } from '../runtime/ports.ts'
 import type { Interruption } from '../runtime/steps.ts'
 import { maxTimerMs } from '../runtime/timers.ts'
-import { allFailed } from '../upstream/error-message.ts'
+import { allFailedError } from '../upstream/error-message.ts'
 
 /** Ends a request's waits for hooks and stores before admission, when the client disconnects or the deadline passes. */
 export interface AdmissionWatch extends Interruption {
@@ -24,8 +24,8 @@ export function watchAdmission({ cancellation, clock, deadlineMs, startedAt }: A
     deadlineMs,
     watch(interrupt) {
       const leftMs = Math.max(0, startedAt + admissionWatch.deadlineMs - clock.monotonic())
-      const timer = clock.setTimeout(() => interrupt(allFailed([], { deadlineOver: true })), Math.min(leftMs, maxTimerMs))
-      const stop = cancellation.onCancel(() => interrupt(allFailed([{ kind: cancellation.reason ?? 'client_left', message: '' }])))
+      const timer = clock.setTimeout(() => interrupt(allFailedError([], { deadlineOver: true })), Math.min(leftMs, maxTimerMs))
+      const stop = cancellation.onCancel(() => interrupt(allFailedError([{ kind: cancellation.reason ?? 'client_left', message: '' }])))
       return () => {
         clock.clearTimeout(timer)
         stop()

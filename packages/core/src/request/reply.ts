@@ -4,7 +4,7 @@ import type { Caller } from '../access/caller.ts'
 import { type Cancellation, createCancellation } from '../runtime/cancellation.ts'
 import type { ClaimMemory, Clock } from '../runtime/ports.ts'
 import { iteratorOf, sourceOf } from '../runtime/source.ts'
-import { allFailed } from '../upstream/error-message.ts'
+import { allFailedError } from '../upstream/error-message.ts'
 import { batchesOf, type EventBatch } from '../upstream/event-batches.ts'
 import type { EarlyAdmission } from './admission/early-admission.ts'
 import type { ResponseStream } from './response/response-stream.ts'
@@ -150,7 +150,7 @@ const readTwice = (): TypeError =>
   new TypeError('This reply has already been read. Keep the result of the first read, or call `infer` again.')
 
 function orFailure(response: InferenceResponse): InferenceResponse {
-  if (response.outcome.status === 'failed') throw allFailed([response.outcome.error])
+  if (response.outcome.status === 'failed') throw allFailedError([response.outcome.error])
   return response
 }
 

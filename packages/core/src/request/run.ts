@@ -5,7 +5,7 @@ import type { Meter } from '../metering/meter.ts'
 import type { Candidate, Plan } from '../routing/plan.ts'
 import { createCancellation } from '../runtime/cancellation.ts'
 import type { CallFacts } from '../runtime/ports.ts'
-import { handOver } from '../runtime/wait-until.ts'
+import { passToWaitUntil } from '../runtime/wait-until.ts'
 import type { CommittedAttempt } from '../upstream/attempt.ts'
 import type { Ticket } from './admission/admit.ts'
 import { createJournal, type JournalProgress } from './admission/journal.ts'
@@ -115,7 +115,7 @@ export class RequestRun {
     if (waitUntil) {
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#onOver = resolve
-      handOver(waitUntil, promise, { requestId, logger })
+      passToWaitUntil(waitUntil, promise, { requestId, logger })
     }
   }
 

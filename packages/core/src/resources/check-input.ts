@@ -1,7 +1,7 @@
 import { GatewayError } from '@signalbox/dialects/errors'
 import { isObject, isUtcTime, own, toUsd } from '@signalbox/dialects/protocol'
 import type { Field, Fields, InputMode, InputSpec, ValueSpec } from './fields.ts'
-import { invalidSecretValue, unknownField } from './invalid-value.ts'
+import { invalidSecretValueError, unknownFieldError } from './invalid-value.ts'
 import { wireName } from './wire.ts'
 
 /** The style of field names and values: `json` as over HTTP, with money in USD and times in ISO 8601; `typescript` as in process. */
@@ -49,12 +49,12 @@ function faultsIn(fields: Fields, input: Readonly<Record<string, unknown>>, plac
   )
   const isGiven = (name: string): boolean => own(input, name) !== undefined
   const isLeftOut = (field: Field | undefined): boolean => field === undefined || need(field) === undefined
-  for (const [name, field] of byName) if (isImmutable(field, place.mode) && isGiven(name)) return [immutable(place.prefix + name)]
+  for (const [name, field] of byName) if (isImmutable(field, place.mode) && isGiven(name)) return [immutableError(place.prefix + name)]
   // Only the first is reported, because an input may have very many.
   const unknown = Object.keys(input).find(name => isLeftOut(byName.get(name)) && isGiven(name))
   if (unknown !== undefined) {
     const taken = [...byName].filter(([, field]) => !isLeftOut(field)).map(([name]) => name)
-    return [unknownField(place.prefix, unknown, taken)]
+    return [unknownFieldError(place.prefix, unknown, taken)]
   }
   const faults: GatewayError[] = []
   for (const [name, field] of byName) {
@@ -78,7 +78,7 @@ export const immutableNames = ({ fields, mode }: InputSpec): readonly string[] =
     .filter(([, field]) => isImmutable(field, mode))
     .map(([name, field]) => wireName(name, field))
 
-const immutable = (param: string): GatewayError =>
+const immutableError = (param: string): GatewayError =>
   new GatewayError('field_immutable', {
     message: `\`${param}\` cannot be changed after creation. Create a new resource instead.`,
     param,
@@ -87,7 +87,8 @@ const immutable = (param: string): GatewayError =>
 /** `place.prefix`: the name of the value's own field. */
 function valueFaults(spec: ValueSpec, value: unknown, place: CheckScope): readonly GatewayError[] {
   const expected = expectedInstead(spec, value, place.nameStyle)
-  if (expected !== undefined) return [invalidSecretValue(place.prefix, value, spec.kind === 'enum' ? { oneOf: spec.values } : expected)]
+  if (expected !== undefined)
+    return [invalidSecretValueError(place.prefix, value, spec.kind === 'enum' ? { oneOf: spec.values } : expected)]
   if (spec.kind === 'object')
     return faultsIn(spec.fields, value as Readonly<Record<string, unknown>>, { ...place, prefix: `${place.prefix}.` })
   if (spec.kind !== 'list' || !Array.isArray(value)) return []

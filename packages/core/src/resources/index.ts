@@ -27,7 +27,7 @@ export { type ByokKey, type ByokKeyChange, byokKeyFields, type NewByokKey } from
 export { checkInput, immutableNames, isTaken, type NameStyle } from './check-input.ts'
 export { type Endpoint, type Endpoints, optionsOf, type RoutedEndpoint } from './endpoint.ts'
 export type { Field, Fields, InputMode, InputSpec, RecordOf, ValueSpec } from './fields.ts'
-export { invalidValue } from './invalid-value.ts'
+export { invalidValueError } from './invalid-value.ts'
 export {
   type Acceptance,
   acceptanceFields,

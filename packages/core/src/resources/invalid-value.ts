@@ -4,11 +4,11 @@ import { similarNames } from '@signalbox/storage/similar-names'
 type Expected = string | { readonly oneOf: readonly string[] }
 
 /** `invalid_parameter_value`, naming the field, the given value, and the valid ones, described or as a list. Repeats short texts. */
-export const invalidValue = (param: string, got: unknown, expected: Expected): GatewayError =>
+export const invalidValueError = (param: string, got: unknown, expected: Expected): GatewayError =>
   refusal(param, typeof got === 'string' && got.length <= 60 ? `"${got}"` : describe(got), { got, expected })
 
 /** The same error without repeating the given text, which may be a secret. */
-export const invalidSecretValue = (param: string, got: unknown, expected: Expected): GatewayError =>
+export const invalidSecretValueError = (param: string, got: unknown, expected: Expected): GatewayError =>
   refusal(param, describe(got), { got, expected })
 
 function refusal(param: string, shown: string, { got, expected }: { readonly got: unknown; readonly expected: Expected }): GatewayError {
@@ -22,7 +22,7 @@ function refusal(param: string, shown: string, { got, expected }: { readonly got
 }
 
 /** `unknown_field`, with the nearest known name, or all known names. */
-export function unknownField(prefix: string, name: string, taken: readonly string[]): GatewayError {
+export function unknownFieldError(prefix: string, name: string, taken: readonly string[]): GatewayError {
   const param = prefix + name.slice(0, 100)
   const suggestion = didYouMean(name, taken)
   return new GatewayError('unknown_field', {

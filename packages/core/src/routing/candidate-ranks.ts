@@ -64,7 +64,7 @@ export function candidateRanks(
     // Reasoning state can only be sent back to the candidate that created it. The creator of the latest goes first.
     ...(lastMade ? [candidates.map(candidate => -(lastMade(candidate) ?? -1))] : []),
     ...(byok ? [byokPlaces(candidates)] : []),
-    ...(keepsOrder ? [candidates.map((_, at) => at)] : []),
+    ...(keepsOrder ? [candidates.map((_, index) => index)] : []),
   ].filter(row => row.some(number => number !== row[0]))
   return rows.length === 0 ? undefined : dense(rows, candidates.length)
 }
@@ -92,7 +92,7 @@ function dense(rows: readonly (readonly number[])[], length: number): readonly n
     for (const row of rows) if (row[a] !== row[b]) return (row[a] as number) - (row[b] as number)
     return 0
   }
-  const sorted = Array.from({ length }, (_, at) => at).sort(before)
+  const sorted = Array.from({ length }, (_, index) => index).sort(before)
   const ranks: number[] = new Array(length).fill(0)
   let rank = 0
   sorted.forEach((at, place) => {

@@ -15,7 +15,7 @@ export function checkRouting(routing: RoutingOptions, providers: ReadonlyMap<str
   if (!routing.order && !routing.only && !routing.ignore) return
   for (const field of ['order', 'only', 'ignore'] as const) {
     const at = routing[field]?.findIndex(id => !providers.has(id)) ?? -1
-    if (at >= 0) throw unknownProvider(`gateway.routing.${field}[${at}]`, routing[field]?.[at] ?? '', providers)
+    if (at >= 0) throw unknownProviderError(`gateway.routing.${field}[${at}]`, routing[field]?.[at] ?? '', providers)
   }
   checkContradiction(routing)
 }
@@ -38,7 +38,7 @@ function checkContradiction(routing: RoutingOptions): void {
   }
 }
 
-function unknownProvider(param: string, name: string, providers: ReadonlyMap<string, Provider>): GatewayError {
+function unknownProviderError(param: string, name: string, providers: ReadonlyMap<string, Provider>): GatewayError {
   const known = [...providers.keys()]
   return misnamed(`${param} names the provider ${quoted(name)}, which this gateway does not have. It has: ${known.join(', ')}.`, {
     param,
@@ -48,7 +48,7 @@ function unknownProvider(param: string, name: string, providers: ReadonlyMap<str
 }
 
 /** The error for an unknown strategy. */
-export const unknownStrategy = (name: string, known: readonly string[], isDefault = false): GatewayError => {
+export const unknownStrategyError = (name: string, known: readonly string[], isDefault = false): GatewayError => {
   const param = 'gateway.routing.strategy'
   if (isDefault)
     return new GatewayError('invalid_parameter_value', {

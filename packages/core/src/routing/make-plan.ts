@@ -3,7 +3,7 @@ import { GatewayError } from '@signalbox/dialects/errors'
 import type { InferenceRequest, Model, Provider } from '@signalbox/dialects/protocol'
 import { isObject, originalOf } from '@signalbox/dialects/protocol'
 import { candidateRanks, maxDistance, preferenceDistance } from './candidate-ranks.ts'
-import { checkRouting, quoted, unknownStrategy } from './check-routing.ts'
+import { checkRouting, quoted, unknownStrategyError } from './check-routing.ts'
 import { exclusionRules } from './exclusion-rules.ts'
 import { filterCandidates, suitsSomeAccount } from './filter-candidates.ts'
 import type { Lane, LanePolicy, Lanes } from './lanes.ts'
@@ -58,7 +58,7 @@ export function makePlan(planning: PlanInput, request: InferenceRequest, inputTo
   checkRouting(routing, planning.providers)
   const name = routing.strategy ?? planning.strategy
   const ruling = strategyNamed(name, planning.strategies)
-  if (ruling === undefined) throw unknownStrategy(name, Object.keys(planning.strategies), defaulted?.has('strategy'))
+  if (ruling === undefined) throw unknownStrategyError(name, Object.keys(planning.strategies), defaulted?.has('strategy'))
   const named = modelsOf(request, planning)
   const retired = named.some(isRetired) ? named.filter(isRetired) : noRetired
   const models = retired.length === 0 ? named : named.filter(model => !isRetired(model))

@@ -12,11 +12,11 @@ import { recover } from '@signalbox/storage/awaitable'
  */
 export const orStoreDown = <T>(ask: () => Awaitable<T>): Awaitable<T> =>
   recover<T, never>(ask, error => {
-    throw storeDown(error)
+    throw storeDownError(error)
   })
 
 /** The error for a failed store. Requests fail closed: without the store no key can be checked and nothing can be charged. */
-export const storeDown = (cause: unknown): GatewayError =>
+export const storeDownError = (cause: unknown): GatewayError =>
   isOurFault(cause)
     ? new GatewayError('internal_error', { message: 'Internal error.', cause })
     : new GatewayError('service_unavailable', {

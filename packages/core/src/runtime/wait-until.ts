@@ -7,9 +7,9 @@ export type WaitUntil = (work: Promise<unknown>) => void
  * Passes work to the runtime's `waitUntil`, because the runtime may otherwise freeze or drop it after the response. If `waitUntil` throws,
  * a warning is logged and the work continues.
  *
- * @example handOver(context.waitUntil, written, { requestId, logger })
+ * @example passToWaitUntil(context.waitUntil, written, { requestId, logger })
  */
-export function handOver(
+export function passToWaitUntil(
   waitUntil: WaitUntil | undefined,
   work: Promise<unknown>,
   { requestId, logger }: { readonly requestId: string; readonly logger: Logger },

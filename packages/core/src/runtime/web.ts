@@ -12,11 +12,11 @@ export const webClock = (): Clock => ({
 /** Ids and random bytes from Web Crypto. */
 export const webIds = (): Ids => {
   const random = (bytes: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(bytes))
-  return { uuid: () => timedUuid(Date.now(), crypto.randomUUID()), hex: bytes => toHex(random(bytes)), random }
+  return { uuid: () => uuidV7(Date.now(), crypto.randomUUID()), hex: bytes => toHex(random(bytes)), random }
 }
 
 /** A UUID of version 7 (RFC 9562): 48 bits of Unix milliseconds, then the random bits of a UUID of version 4. */
-const timedUuid = (now: number, random: string): string => {
+const uuidV7 = (now: number, random: string): string => {
   const time = now.toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`
 }

@@ -24,7 +24,7 @@ export function encodeLargeJson(value: JsonObject): Uint8Array<ArrayBuffer> {
   const parts = text.split(`"${mark}"`)
   // A field or a text of the value itself may equal the mark.
   if (parts.length !== strings.length + 1) return encoder.encode(JSON.stringify(value))
-  const between = parts.map((part, at) => encoder.encode(`${at > 0 ? '"' : ''}${part}${at < strings.length ? '"' : ''}`))
+  const between = parts.map((part, index) => encoder.encode(`${index > 0 ? '"' : ''}${part}${index < strings.length ? '"' : ''}`))
   const size = between.reduce((sum, part) => sum + part.length, 0) + strings.reduce((sum, each) => sum + each.length, 0)
   const bytes = new Uint8Array(size)
   let at = 0

@@ -64,7 +64,7 @@ export interface AllFailedOptions {
 }
 
 /** The error of a request whose candidates have all failed. */
-export function allFailed(failures: readonly Failure[], { deadlineOver, shown, excluded = [] }: AllFailedOptions = {}): GatewayError {
+export function allFailedError(failures: readonly Failure[], { deadlineOver, shown, excluded = [] }: AllFailedOptions = {}): GatewayError {
   const failure = shown ?? failures[mostInformative(failures)]
   if (!failure) {
     return deadlineOver

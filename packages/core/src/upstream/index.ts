@@ -1,3 +1,3 @@
-export { allFailed, asFailure } from './error-message.ts'
+export { allFailedError, asFailure } from './error-message.ts'
 export type { Limits, Timeouts } from './limits.ts'
 export { maxFailureBytes, readBodyText } from './read-body.ts'

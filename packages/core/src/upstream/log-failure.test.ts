@@ -3,7 +3,7 @@ import type { Failure } from '@signalbox/dialects/protocol'
 import { compatible } from '@signalbox/providers'
 import { expect, test } from 'vitest'
 import { makeCandidate } from '../routing/plan.ts'
-import { allFailed } from './error-message.ts'
+import { allFailedError } from './error-message.ts'
 import { failureWithoutSecret } from './failure-without-secret.ts'
 import { logFailure } from './log-failure.ts'
 
@@ -21,7 +21,7 @@ function told(status: number, body: string) {
   const failure: Failure = { ...failureWithoutSecret(decoded, candidate.credential), provider: 'local' }
   const lines: object[] = []
   logFailure({ info: () => {}, warn: facts => void lines.push(facts), error: () => {} }, candidate, failure)
-  return { lines, message: allFailed([failure]).message }
+  return { lines, message: allFailedError([failure]).message }
 }
 
 test('an address that is not found is told to the client as such, and logged with its path and the text of the provider', () => {

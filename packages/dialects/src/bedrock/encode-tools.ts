@@ -103,8 +103,8 @@ export function encodeTools(
 
 function encodeSpecs({ tools = [], tool_choice }: Prompt, draft: BedrockDraft): readonly JsonObject[] {
   const allowed = readAllowedTools(tool_choice)
-  return tools.flatMap((tool, at): readonly JsonObject[] => {
-    const param = `tools[${at}]`
+  return tools.flatMap((tool, index): readonly JsonObject[] => {
+    const param = `tools[${index}]`
     if (tool.type === 'function') {
       return allowed && !allowed.names.includes(tool.name) ? [] : [encodeSpec(tool, param, draft), ...cachePointAfter(tool.cache)]
     }

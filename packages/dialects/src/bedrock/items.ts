@@ -68,9 +68,9 @@ export class Conversation {
     this.draft.warnings.push(...droppedReasoning(dropped))
     const [before, last] = this.#turns.slice(-2)
     this.lacksThinkingBeforeCalls = last !== undefined && last.results.length > 0 && before?.blocks[0]?.reasoningContent === undefined
-    this.messages = this.#turns.map(({ role, results, media, blocks }, at, turns) => {
+    this.messages = this.#turns.map(({ role, results, media, blocks }, index, turns) => {
       const content = [...results, ...withTextBesideDocuments([...media, ...blocks])]
-      return { role, content: role === 'assistant' && at === turns.length - 1 ? trimPrefill(content) : content }
+      return { role, content: role === 'assistant' && index === turns.length - 1 ? trimPrefill(content) : content }
     })
   }
 
@@ -98,9 +98,9 @@ export class Conversation {
 
   /** `isText`: whether only text is allowed. */
   #encodeParts(parts: readonly Part[], param: string, isText: boolean): readonly EncodedBlock[] {
-    return parts.flatMap((part, at): readonly EncodedBlock[] => {
+    return parts.flatMap((part, index): readonly EncodedBlock[] => {
       const block = isText && part.type !== 'text' && part.type !== 'refusal' ? undefined : encodePart(part, this.#documents)
-      if (!block) this.#loseContent(pathOf(part, `${param}[${at}]`))
+      if (!block) this.#loseContent(pathOf(part, `${param}[${index}]`))
       // Providers reject blank text.
       const isBlank = typeof block?.text === 'string' && block.text.trim() === ''
       return block && !isBlank ? [{ block, cache: 'cache' in part ? part.cache : undefined }] : []

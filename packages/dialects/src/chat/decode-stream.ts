@@ -51,7 +51,7 @@ const noLogprobs: readonly JsonObject[] = []
 export class ChunkDecoder implements FrameDecoder {
   readonly items: ItemAssembler
   /** The open message or reasoning item. */
-  #speech: OpenItem | undefined = undefined
+  #openTextItem: OpenItem | undefined = undefined
   #lastCall: OpenCall | undefined = undefined
   readonly #callsById = new Map<string, OpenCall>()
   readonly #callsByPosition = new Map<number, OpenCall>()
@@ -128,12 +128,12 @@ export class ChunkDecoder implements FrameDecoder {
   #addText({ kind, text, field }: MessageText, logprobs: readonly JsonObject[]): void {
     const { items } = this
     const type = kind === 'reasoning' ? 'reasoning' : 'message'
-    let speech = this.#speech
+    let speech = this.#openTextItem
     if (speech?.item.type !== type) {
       this.#closeSpeech('completed')
       if (type === 'message') this.#addState()
       speech = items.begin(new OpenItem(type === 'message' ? messageShell : reasoningShell))
-      this.#speech = speech
+      this.#openTextItem = speech
     }
     if (field) this.#state.noteField(field)
     const part = speech.latest?.kind === kind ? speech.latest.number : speech.partCount
@@ -141,15 +141,15 @@ export class ChunkDecoder implements FrameDecoder {
   }
 
   #cite(annotation: JsonObject): void {
-    const part = this.#speech && textPartOf(this.#speech)
-    if (this.#speech && part) this.items.cite(this.#speech, part.number, annotation)
+    const part = this.#openTextItem && textPartOf(this.#openTextItem)
+    if (this.#openTextItem && part) this.items.cite(this.#openTextItem, part.number, annotation)
     else this.items.noteUnmodeled(stringOf(annotation.type))
   }
 
   #closeSpeech(status: ItemStatus): void {
-    const speech = this.#speech
+    const speech = this.#openTextItem
     if (!speech) return
-    this.#speech = undefined
+    this.#openTextItem = undefined
     if (this.#sources && speech.item.type === 'message') {
       // Some hosts list sources beside the message. The text refers to them by number.
       const part = textPartOf(speech)

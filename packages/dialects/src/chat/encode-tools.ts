@@ -12,8 +12,8 @@ import { dialect, originalBody } from './wire.ts'
 export function encodeTools({ tools = [], tool_choice: choice, parallel_tool_calls }: Prompt, draft: BodyDraft): void {
   const choices = allowedTools(choice)
   const allowed = choices && !draft.quirks.allowedTools && new Set(choices.names)
-  const encoded = tools.flatMap((tool, at): readonly JsonObject[] => {
-    const param = pathOf(tool, `tools[${at}]`)
+  const encoded = tools.flatMap((tool, index): readonly JsonObject[] => {
+    const param = pathOf(tool, `tools[${index}]`)
     if (tool.type === 'native' && tool.dialect !== dialect) {
       draft.omit(param, `(${stringOf(tool.body.type)}) is not supported by this provider and was left out.`)
       return []

@@ -209,8 +209,8 @@ class MessageEncoder {
     const parts: readonly Part[] = typeof output === 'string' ? [{ type: 'text', text: output }] : output
     const path = `${param}.output`
     const cache = item.cache ?? lastCachePoint(parts)
-    const media = parts.flatMap((part, at) => (isMedia(part) ? this.#encodePart(part, `${path}[${at}]`) : []))
-    const text = parts.flatMap((part, at) => (isMedia(part) ? [] : this.#textOf(part, `${path}[${at}]`))).join('\n')
+    const media = parts.flatMap((part, index) => (isMedia(part) ? this.#encodePart(part, `${path}[${index}]`) : []))
+    const text = parts.flatMap((part, index) => (isMedia(part) ? [] : this.#textOf(part, `${path}[${index}]`))).join('\n')
     const content = text === '' && media.length > 0 ? 'The result is in the next message.' : text
     turn.results.push({ role: 'tool', tool_call_id, content: cache ? [cachedText(content, cache)] : content })
     if (media.length > 0) turn.media.push({ type: 'text', text: movedMediaNote(tool_call_id) }, ...media)
@@ -225,7 +225,7 @@ class MessageEncoder {
       // A single string, because many hosts do not support lists of parts.
       return { role, content: this.#textsOf(item, param).join('\n\n') }
     }
-    const parts = item.content.flatMap((part, at) => this.#encodePart(part, `${param}.content[${at}]`))
+    const parts = item.content.flatMap((part, index) => this.#encodePart(part, `${param}.content[${index}]`))
     return { ...known, role, content: parts.length > 0 ? parts : '' }
   }
 
@@ -238,7 +238,7 @@ class MessageEncoder {
 
   /** The texts of a message that may contain only text. */
   #textsOf({ content }: MessageItem, param: string): readonly string[] {
-    return content.flatMap((part, at) => this.#textOf(part, `${param}.content[${at}]`))
+    return content.flatMap((part, index) => this.#textOf(part, `${param}.content[${index}]`))
   }
 
   #textOf(part: Part, place: string): readonly string[] {

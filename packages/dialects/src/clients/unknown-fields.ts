@@ -51,8 +51,8 @@ export function eachUnknownField(
   }
   if (reasoning) search(reasoning, 'settings of reasoning', 'reasoning')
   if (text) search(text, 'settings of text', 'text')
-  tools?.forEach((tool, at) => {
-    search(tool, 'custom', `tools[${at}]`)
+  tools?.forEach((tool, index) => {
+    search(tool, 'custom', `tools[${index}]`)
   })
   input.forEach((item, at) => {
     search(item, 'message', `input[${at}]`)

@@ -89,7 +89,7 @@ function withFunctions(request: InferenceRequest, name: string): SentAsFunctions
   return {
     request: remember({ ...request, prompt }, originalOf(request)),
     names: new Set(customTools.map(tool => tool.name)),
-    warnings: tools.flatMap((tool, at) => (isTool(tool) && tool.custom.grammar ? [notEnforced(pathOf(tool, `tools[${at}]`))] : [])),
+    warnings: tools.flatMap((tool, index) => (isTool(tool) && tool.custom.grammar ? [notEnforced(pathOf(tool, `tools[${index}]`))] : [])),
   }
 }
 

@@ -147,13 +147,13 @@ function gapOfField(json: string, field: string): Gap | undefined {
 }
 
 const literalsOf = (json: string, gaps: readonly Gap[]): readonly string[] =>
-  [...gaps, { start: json.length }].map(({ start }, at) => json.slice(gaps[at - 1]?.end ?? 0, start))
+  [...gaps, { start: json.length }].map(({ start }, index) => json.slice(gaps[index - 1]?.end ?? 0, start))
 
 /** Whether each gap is exactly the value that it is taken for: with other values in the gaps, these are found where they belong. */
 function isProven({ literals, gaps }: DeltaTemplate, text: string, { textOf }: DeltaFrames): boolean {
   const values = { text: `${text}.`, string: 'other', integer: 7_777 }
   const written = { text: JSON.stringify(values.text).slice(1, -1), string: values.string, integer: `${values.integer}` }
-  const body = parseBounded(gaps.map(({ kind }, at) => `${literals[at]}${written[kind]}`).join('') + literals.at(-1))
+  const body = parseBounded(gaps.map(({ kind }, index) => `${literals[index]}${written[kind]}`).join('') + literals.at(-1))
   if (!isObject(body) || textOf(body) !== values.text) return false
   return gaps.every(({ kind, field }) => field === undefined || own(body, field) === values[kind])
 }

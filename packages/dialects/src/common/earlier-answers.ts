@@ -57,7 +57,7 @@ export function withoutForeignRecords(request: InferenceRequest, target: Dialect
   const { input } = request.prompt
   if (!input.some(item => hasForeign(item, target))) return { request, warnings: [] }
   const left: Left = { target, paths: [], asText: new Map(), types: new Set(), calls: new Set() }
-  const kept = input.flatMap((item, at) => keptOf(item, `input[${at}]`, left))
+  const kept = input.flatMap((item, index) => keptOf(item, `input[${index}]`, left))
   // Where nothing else is said, the dialect refuses them.
   if (kept.length === 0) return { request, warnings: [] }
   return {
@@ -85,9 +85,9 @@ function keptOf(item: Item, param: string, left: Left): readonly Item[] {
 }
 
 const keptParts = (item: Item, param: string, left: Left): readonly Part[] =>
-  itemParts(item).flatMap((part, at): readonly Part[] => {
+  itemParts(item).flatMap((part, index): readonly Part[] => {
     if (!isForeign(part, left.target)) return [part]
-    const place = `${param}.${item.type === 'message' ? 'content' : 'output'}[${at}]`
+    const place = `${param}.${item.type === 'message' ? 'content' : 'output'}[${index}]`
     if (part.text === undefined) return leaveOut(part, place, left)
     const type = recordType(part)
     const paths = left.asText.get(type) ?? []

@@ -70,7 +70,7 @@ export const literalOf =
 export const arrayOf =
   <T>(each: Read<T>): Read<readonly T[]> =>
   (value, path) =>
-    Array.isArray(value) ? value.map((entry: Json, at) => each(entry, `${path}[${at}]`)) : wrongType(path, 'an array', value)
+    Array.isArray(value) ? value.map((entry: Json, index) => each(entry, `${path}[${index}]`)) : wrongType(path, 'an array', value)
 
 /** Reads a string of at most so many characters. */
 export const textUpTo =
@@ -103,7 +103,7 @@ export const stringMap = ({
     for (const key of keys) {
       if (key.length > longestName)
         refuse('invalid_parameter_value', `A name in \`${path}\` may have ${longestName} characters at most, got ${key.length}.`, path)
-      readValue(map[key] ?? null, at(path, key))
+      readValue(map[key] ?? null, joinPath(path, key))
     }
     return map as Readonly<Record<string, string>>
   }
@@ -118,7 +118,7 @@ export interface ObjectAtPath {
 /** Reads an optional field. Null counts as absent, because SDKs send null for omitted fields. */
 export function optional<T>({ body, path }: ObjectAtPath, key: string, read: Read<T>): T | undefined {
   const value = body[key]
-  return value === undefined || value === null ? undefined : read(value, at(path, key))
+  return value === undefined || value === null ? undefined : read(value, joinPath(path, key))
 }
 
 /** Reads the fields that an object has, each with its reader. */
@@ -141,7 +141,7 @@ export function optionalFields<T extends object>(
  */
 export function required<T>({ body, path }: ObjectAtPath, key: string, read: Read<T>): T {
   const value = body[key]
-  return value === undefined || value === null ? missing(at(path, key)) : read(value, at(path, key))
+  return value === undefined || value === null ? missing(joinPath(path, key)) : read(value, joinPath(path, key))
 }
 
 export function missing(param: string, suggestion?: string): never {
@@ -153,7 +153,7 @@ export function missing(param: string, suggestion?: string): never {
 }
 
 /** Keys are truncated, because a client may send one of any length. */
-const at = (path: string, key: string): string => (path === '' ? key.slice(0, 200) : `${path}.${key.slice(0, 200)}`)
+const joinPath = (path: string, key: string): string => (path === '' ? key.slice(0, 200) : `${path}.${key.slice(0, 200)}`)
 
 /** Reads an object of the gateway's own API, which must not have other fields: a misspelled one would be silently ignored. */
 export function exact(body: JsonObject, path: string, fields: ReadonlyMap<string, Read<unknown>>): Record<string, unknown> {
@@ -161,7 +161,11 @@ export function exact(body: JsonObject, path: string, fields: ReadonlyMap<string
   for (const key of Object.keys(body)) {
     const field = fields.get(key)
     if (!field)
-      return refuse('unknown_field', `\`${at(path, key)}\` is not a known field. Known: ${[...fields.keys()].join(', ')}.`, at(path, key))
+      return refuse(
+        'unknown_field',
+        `\`${joinPath(path, key)}\` is not a known field. Known: ${[...fields.keys()].join(', ')}.`,
+        joinPath(path, key),
+      )
     const value = optional({ body, path }, key, field)
     if (value !== undefined) read[key] = value
   }

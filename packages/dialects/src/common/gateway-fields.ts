@@ -17,7 +17,7 @@ const plainCaps: ReadonlySet<string> = new Set(outputCaps.map(plainName))
  * with such a name is an object, and stays.
  */
 export function withoutOutputCaps(value: Json, path: string, dropped: string[]): Json {
-  if (Array.isArray(value)) return (value as readonly Json[]).map((each, at) => withoutOutputCaps(each, `${path}[${at}]`, dropped))
+  if (Array.isArray(value)) return (value as readonly Json[]).map((each, index) => withoutOutputCaps(each, `${path}[${index}]`, dropped))
   if (!isObject(value)) return value
   const kept: (readonly [string, Json])[] = []
   for (const [field, inner] of Object.entries(value)) {

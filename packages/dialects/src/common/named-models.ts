@@ -43,9 +43,9 @@ export function namedModels({ input, tools, native, extensions }: Prompt): reado
     if (field !== 'metadata') search(value, path)
   }
   const searchTools = (list: readonly Tool[], path: string): void =>
-    list.forEach((tool, at) => {
+    list.forEach((tool, index) => {
       if (tool.type !== 'native') return
-      const place = pathOf(tool, `${path}[${at}]`)
+      const place = pathOf(tool, `${path}[${index}]`)
       if (tool.tools) searchTools(tool.tools, `${place}.tools`)
       else search(tool.body, place)
     })
@@ -54,8 +54,8 @@ export function namedModels({ input, tools, native, extensions }: Prompt): reado
     for (const field in body) if (!isGatewayField(field)) searchField(field, body[field], `${path}${field}`)
   }
   if (tools) searchTools(tools, 'tools')
-  input.forEach((item, at) => {
-    if (item.type === 'native' && item.tools) searchTools(item.tools, `${pathOf(item, `input[${at}]`)}.tools`)
+  input.forEach((item, index) => {
+    if (item.type === 'native' && item.tools) searchTools(item.tools, `${pathOf(item, `input[${index}]`)}.tools`)
   })
   searchBody(native?.body, '')
   searchBody(extensions, 'extensions.')

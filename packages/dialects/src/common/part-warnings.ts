@@ -30,7 +30,9 @@ export function combinedWarning(params: readonly string[], why: string): readonl
 
 /** Paths of tool results that are errors. */
 export const failedToolPaths = (input: readonly Item[]): readonly string[] =>
-  input.flatMap((item, at) => (item.type === 'function_call_output' && item.is_error ? [`${pathOf(item, `input[${at}]`)}.is_error`] : []))
+  input.flatMap((item, index) =>
+    item.type === 'function_call_output' && item.is_error ? [`${pathOf(item, `input[${index}]`)}.is_error`] : [],
+  )
 
 /** Whether a part has fields that only Claude's models know: citations or context of a document. */
 export const isCitable = (part: Part): boolean => part.type === 'file' && (part.citable === true || part.context !== undefined)
@@ -49,7 +51,7 @@ export const lostCitations = (input: readonly Item[]): readonly Warning[] =>
 export function lostCachePoints({ input, tools = [] }: Prompt, isSent: (decoded: object) => boolean): readonly string[] {
   const isLost = (decoded: object): boolean => 'cache' in decoded && decoded.cache !== undefined && !isSent(decoded)
   return [
-    ...tools.flatMap((tool, at) => (isLost(tool) ? [pathOf(tool, `tools[${at}]`)] : [])),
+    ...tools.flatMap((tool, index) => (isLost(tool) ? [pathOf(tool, `tools[${index}]`)] : [])),
     ...input.flatMap((item, at): readonly string[] => {
       const param = pathOf(item, `input[${at}]`)
       const where = item.type === 'message' ? 'content' : 'output'

@@ -58,20 +58,20 @@ function fittedTools(
   const isForeign = (value: object): boolean => originalOf(value)?.dialect !== dialect
   const warnings: Warning[] = []
   const sentNames = new Map<string, ReadonlyMap<string, string>>()
-  const fitted = tools.map((tool, at): Tool => {
+  const fitted = tools.map((tool, index): Tool => {
     if (tool.type !== 'function' || !tool.parameters || !isForeign(tool)) return tool
     const root = isPlainRoot(tool.parameters) ? { schema: tool.parameters, changes: [] } : schemas.root(tool.parameters)
     const { schema: parameters, changes, names } = plainProperties ? schemas.withPlainNames(root.schema) : { ...root, names: noNames }
     if (names.size > 0) sentNames.set(tool.name, names)
     warnings.push(
-      ...schemaWarnings(`${pathOf(tool, `tools[${at}]`)}.parameters`, {
+      ...schemaWarnings(`${pathOf(tool, `tools[${index}]`)}.parameters`, {
         schema: parameters,
         changes: [...new Set([...root.changes, ...changes])],
       }),
     )
     return parameters === tool.parameters ? tool : remember<FunctionTool>({ ...tool, parameters }, originalOf(tool))
   })
-  if (fitted.every((tool, at) => tool === tools[at])) return undefined
+  if (fitted.every((tool, index) => tool === tools[index])) return undefined
   const renamedCall = (item: Item): Item => {
     const names = isForeign(item) ? namesFor(item, sentNames) : undefined
     return names ? withArguments(item as FunctionCallItem, renameKeys((item as FunctionCallItem).arguments, names)) : item

@@ -30,7 +30,7 @@ export function orderToolResults(input: readonly Item[], stays: (item: Item) => 
 
 /** For each item, the index of the last item of its turn. */
 function turnEnds(input: readonly Item[]): readonly number[] {
-  const ends: number[] = input.map((_, at) => at)
+  const ends: number[] = input.map((_, index) => index)
   for (let at = input.length - 2; at >= 0; at -= 1) {
     const [item, next] = [input[at], input[at + 1]]
     if (item && next && isAssistantItem(item) && isAssistantItem(next)) ends[at] = ends[at + 1] ?? at

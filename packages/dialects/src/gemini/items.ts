@@ -49,7 +49,7 @@ function withSystem(contents: readonly JsonObject[], system: readonly string[], 
   }
   const first = contents.findIndex(turn => turn.role === 'user' && !objects(turn.parts).some(part => part.functionResponse !== undefined))
   if (first === -1) return [{ role: 'user', parts }, ...contents]
-  return contents.map((turn, at) => (at === first ? { ...turn, parts: [...parts, ...objects(turn.parts)] } : turn))
+  return contents.map((turn, index) => (index === first ? { ...turn, parts: [...parts, ...objects(turn.parts)] } : turn))
 }
 
 class ContentEncoder {
@@ -168,7 +168,7 @@ class ContentEncoder {
     const parts = images.map(encodeMedia)
     if (!parts.every(part => part?.inlineData !== undefined)) return undefined
     this.#imageSignatures = signatures.slice(images.length)
-    return parts.map((part, at) => ({ ...part, thoughtSignature: signatures[at]?.signature }))
+    return parts.map((part, index) => ({ ...part, thoughtSignature: signatures[index]?.signature }))
   }
 
   #encodePart(part: Part, param: string): readonly JsonObject[] {
@@ -207,7 +207,7 @@ class ContentEncoder {
     if (!call)
       this.#draft.omit(pathOf(item, `${param}.call_id`), 'matches no earlier call; the result was sent without the name of its function.')
     const parts: readonly Part[] = typeof output === 'string' ? [{ type: 'text', text: output }] : output
-    const media = parts.flatMap((part, at) => (textIn(part) === undefined ? this.#encodePart(part, `${param}.output[${at}]`) : []))
+    const media = parts.flatMap((part, index) => (textIn(part) === undefined ? this.#encodePart(part, `${param}.output[${index}]`) : []))
     const text = parts.flatMap(part => textIn(part) ?? []).join('\n')
     // The output as an object: the one in the text, or an object around the text.
     const response = is_error ? { error: text } : (objectIn(text) ?? { output: text })
@@ -272,8 +272,8 @@ function encodeMedia(part: Part): JsonObject | undefined {
  */
 function withCallSignature(parts: readonly JsonObject[]): readonly JsonObject[] {
   const first = parts.findIndex(({ functionCall }) => isObject(functionCall))
-  return parts.map((part, at) =>
-    at === first && part.thoughtSignature === undefined ? { ...part, thoughtSignature: placeholderSignature } : part,
+  return parts.map((part, index) =>
+    index === first && part.thoughtSignature === undefined ? { ...part, thoughtSignature: placeholderSignature } : part,
   )
 }
 

@@ -141,8 +141,8 @@ export const noLogprobs: readonly JsonObject[] = []
 export function logprobsOf({ logprobsResult }: JsonObject): readonly JsonObject[] {
   if (!isObject(logprobsResult)) return noLogprobs
   const alternatives = objects(logprobsResult.topCandidates)
-  return objects(logprobsResult.chosenCandidates).map((chosen, at) => ({
+  return objects(logprobsResult.chosenCandidates).map((chosen, index) => ({
     ...decodeLogprob(chosen),
-    top_logprobs: objects(alternatives[at]?.candidates).map(decodeLogprob),
+    top_logprobs: objects(alternatives[index]?.candidates).map(decodeLogprob),
   }))
 }

@@ -58,7 +58,7 @@ const messageItem = ({ role, body, path }: MessageSource, content: readonly Part
 
 function splitMessage(source: MessageSource, content: readonly JsonObject[]): readonly Item[] {
   const blocks = content.map(withoutInventedCitations)
-  const body = blocks.every((block, at) => block === content[at]) ? source.body : { ...source.body, content: blocks }
+  const body = blocks.every((block, index) => block === content[index]) ? source.body : { ...source.body, content: blocks }
   if (blocks.length === 0) return [messageItem(source, [])]
   const items: Item[] = []
   let parts: Part[] = []

@@ -75,7 +75,7 @@ function cleanMessage(message: Json, callIds: FittedNames): readonly Json[] {
     const [id] = callIdIn(block)
     return id === undefined || isSafeId(id) ? block : { ...block, [idFields.get(block.type) ?? '']: callIds.sent(id) }
   })
-  if (clean.length === blocks.length && clean.every((block, at) => block === blocks[at])) return [message]
+  if (clean.length === blocks.length && clean.every((block, index) => block === blocks[index])) return [message]
   return clean.length === 0 ? [] : [{ ...message, content: clean }]
 }
 

@@ -39,7 +39,7 @@ export function encodeConversation({ instructions, input }: Prompt, instruction:
   const leading = input.slice(0, firstTurn === -1 ? input.length : firstTurn) as readonly MessageItem[]
   const system = [
     ...textBlock(instructions),
-    ...leading.flatMap((item, at) => encoder.messageBlocks(item, pathOf(item, `input[${at}]`))),
+    ...leading.flatMap((item, index) => encoder.messageBlocks(item, pathOf(item, `input[${index}]`))),
     ...textBlock(instruction),
   ]
   for (const { item, at } of orderToolResults(input.slice(leading.length))) encoder.add(item, pathOf(item, `input[${leading.length + at}]`))
@@ -161,7 +161,7 @@ class ItemEncoder {
 
   /** `allowsMedia`: whether images and files are allowed. */
   #encodeParts(parts: readonly Part[], path: string, allowsMedia: boolean): readonly JsonObject[] {
-    return parts.flatMap((part, at) => {
+    return parts.flatMap((part, index) => {
       const original = originalBody(part)
       if (original) return [original]
       if (part.type === 'text')
@@ -171,7 +171,7 @@ class ItemEncoder {
       const isMedia = part.type === 'image' || part.type === 'file'
       const encoded = allowsMedia && isMedia ? encodeMedia(part, this.#draft.quirks.files === false) : undefined
       if (encoded) return [encoded]
-      this.#draft.loseContent(pathOf(part, `${path}[${at}]`))
+      this.#draft.loseContent(pathOf(part, `${path}[${index}]`))
       return []
     })
   }

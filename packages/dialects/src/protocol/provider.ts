@@ -171,8 +171,8 @@ export function platformCredentials(
   apiKey: ApiKeys | undefined,
 ): Pick<Provider, 'credential' | 'moreCredentials'> {
   const keys = typeof apiKey === 'string' ? [apiKey] : [...new Set(apiKey)].filter(key => key !== '')
-  const [credential, ...moreCredentials] = keys.map((key, at) =>
-    credentialOf({ id: `${id}:platform${at === 0 ? '' : `:${at + 1}`}`, owner: 'platform', ...(extra && { extra }) }, key),
+  const [credential, ...moreCredentials] = keys.map((key, index) =>
+    credentialOf({ id: `${id}:platform${index === 0 ? '' : `:${index + 1}`}`, owner: 'platform', ...(extra && { extra }) }, key),
   )
   return { ...(credential && { credential }), ...(moreCredentials.length > 0 && { moreCredentials }) }
 }

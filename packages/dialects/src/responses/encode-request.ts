@@ -85,8 +85,8 @@ function encodeInput({ input }: Prompt, draft: BodyDraft): void {
     draft.set('input', changed.size === 0 ? items : items.map(item => (isLong(item) ? { ...item, call_id: sent(item.call_id) } : item)))
   }
   if (!sealedReasoning) return
-  const dropped = input.flatMap((item, at) =>
-    item.type === 'reasoning' && !item.encrypted_content && hasWords(item) ? [pathOf(item, `input[${at}]`)] : [],
+  const dropped = input.flatMap((item, index) =>
+    item.type === 'reasoning' && !item.encrypted_content && hasWords(item) ? [pathOf(item, `input[${index}]`)] : [],
   )
   draft.warnings.push(...droppedReasoning(dropped))
 }
@@ -109,7 +109,7 @@ function encodePrompt(prompt: Prompt, draft: BodyDraft): void {
   const items = draft.quirks.messagePhases ? withDerivedPhases(input) : input
   draft.set(
     'input',
-    items.flatMap((item, at) => encodeItem(item, pathOf(item, `input[${at}]`), custom, draft)),
+    items.flatMap((item, index) => encodeItem(item, pathOf(item, `input[${index}]`), custom, draft)),
   )
   const { instructions, parallel_tool_calls, max_output_tokens, max_tool_calls, temperature, top_p, top_k, top_logprobs } = prompt
   const { frequency_penalty, presence_penalty, truncation, metadata, include, user, prompt_cache_key } = prompt
@@ -169,10 +169,10 @@ function withDerivedPhases(input: readonly Item[]): readonly Item[] {
 }
 
 const encodeTools = (tools: readonly Tool[], draft: BodyDraft): readonly JsonObject[] =>
-  tools.flatMap((tool, at) => {
+  tools.flatMap((tool, index) => {
     if (tool.type === 'function') return [originalBody(tool) ?? encodeTool(tool)]
     if (tool.dialect === dialect) return [tool.body]
-    draft.omit(pathOf(tool, `tools[${at}]`), 'is a tool that this provider does not support and was left out.')
+    draft.omit(pathOf(tool, `tools[${index}]`), 'is a tool that this provider does not support and was left out.')
     return []
   })
 

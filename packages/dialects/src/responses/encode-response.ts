@@ -13,7 +13,7 @@ export function encodeResponse(response: InferenceResponse, request: InferenceRe
   const idOf = itemIds(metadata.itemId, metadata.claimIdToKeep)
   const items = response.output.every(isEncodable) ? response.output : response.output.filter(isEncodable)
   const cut = outcome.status === 'completed' ? undefined : items.length - 1
-  const output = items.map((item, at) => encodeItem(at === cut ? asIncomplete(item) : item, idOf(item)))
+  const output = items.map((item, index) => encodeItem(index === cut ? asIncomplete(item) : item, idOf(item)))
   if (outcome.status !== 'failed') metadata.keepItems?.(output)
   return finishedResponse({ request, metadata, original: originalBody(response) }, { outcome, usage, output })
 }

@@ -10,7 +10,7 @@ import {
   type JsonObject,
 } from '@signalbox/dialects/protocol'
 
-const invalid = (message: string, param: string): GatewayError =>
+const invalidBodyError = (message: string, param: string): GatewayError =>
   new GatewayError('invalid_request', { message, param: param || undefined })
 
 interface BodyPlace {
@@ -47,7 +47,8 @@ export function checkBody(root: JsonObject, suspect: Suspect): void {
   const walk: Walk = { ...suspect, open, fields: 0, values: 0, schemaObjects: 0, definitions: 0 }
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
     const { value, room } = place
-    if (place.depth > room.depth) throw invalid(`The request body is nested deeper than ${room.depth} levels.`, pathTo(place.parent))
+    if (place.depth > room.depth)
+      throw invalidBodyError(`The request body is nested deeper than ${room.depth} levels.`, pathTo(place.parent))
     if (isObject(value)) visitObject(value, place, walk)
     else {
       checkEntries(value.length, place, walk)
@@ -62,7 +63,7 @@ function visitObject(value: JsonObject, place: BodyPlace, walk: Walk): void {
   const at = { place, walk }
   checkFields(keys.length, place, walk)
   for (const key of keys) {
-    if (key.length > bodyCaps.fieldName) throw tooLong('The name of a field', pathTo(place), bodyCaps.fieldName)
+    if (key.length > bodyCaps.fieldName) throw tooLongError('The name of a field', pathTo(place), bodyCaps.fieldName)
     if (walk.keys) checkKey(key, place)
     visit(value[key], key, at)
   }
@@ -74,14 +75,14 @@ function checkFields(count: number, place: BodyPlace, walk: Walk): void {
   if (count > cap) throw tooManyError(place, `${count} fields`, cap)
   walk.fields += count
   walk.values += count
-  if (walk.fields > bodyCaps.fields) throw tooManyInAll(place, 'fields', bodyCaps.fields)
-  if (walk.values > bodyCaps.values) throw tooManyInAll(place, 'values', bodyCaps.values)
+  if (walk.fields > bodyCaps.fields) throw tooManyInAllError(place, 'fields', bodyCaps.fields)
+  if (walk.values > bodyCaps.values) throw tooManyInAllError(place, 'values', bodyCaps.values)
   if (!room.hasSchemas) return
   walk.schemaObjects += 1
-  if (walk.schemaObjects > bodyCaps.schemaObjects) throw tooManyInAll(place, 'objects in its schemas', bodyCaps.schemaObjects)
+  if (walk.schemaObjects > bodyCaps.schemaObjects) throw tooManyInAllError(place, 'objects in its schemas', bodyCaps.schemaObjects)
   if (key !== '$defs' && key !== 'definitions') return
   walk.definitions += count
-  if (walk.definitions > bodyCaps.definitions) throw tooManyInAll(place, 'definitions in its schemas', bodyCaps.definitions)
+  if (walk.definitions > bodyCaps.definitions) throw tooManyInAllError(place, 'definitions in its schemas', bodyCaps.definitions)
 }
 
 function checkEntries(count: number, place: BodyPlace, walk: Walk): void {
@@ -89,34 +90,34 @@ function checkEntries(count: number, place: BodyPlace, walk: Walk): void {
   const cap = depth === 2 ? room.entries : room.hasMessages && key === 'content' ? bodyCaps.parts : bodyCaps.entries
   if (count > cap) throw tooManyError(place, `${count} entries`, cap)
   walk.values += count
-  if (walk.values > bodyCaps.values) throw tooManyInAll(place, 'values', bodyCaps.values)
+  if (walk.values > bodyCaps.values) throw tooManyInAllError(place, 'values', bodyCaps.values)
 }
 
 const tooManyError = (place: BodyPlace, what: string, cap: number): GatewayError => {
   const path = pathTo(place)
-  return invalid(`\`${path === '' ? 'The request body' : path}\` has ${what}; the limit is ${cap}. Send fewer.`, path)
+  return invalidBodyError(`\`${path === '' ? 'The request body' : path}\` has ${what}; the limit is ${cap}. Send fewer.`, path)
 }
 
-const tooLong = (what: string, path: string, cap: number): GatewayError =>
-  invalid(`${what}${path === '' ? '' : ` at \`${path}\``} is longer than ${cap} characters.`, path)
+const tooLongError = (what: string, path: string, cap: number): GatewayError =>
+  invalidBodyError(`${what}${path === '' ? '' : ` at \`${path}\``} is longer than ${cap} characters.`, path)
 
 /** Names the body field that was being read when the limit was reached, which usually is the one with the most values. */
-function tooManyInAll(place: BodyPlace, what: string, cap: number): GatewayError {
+function tooManyInAllError(place: BodyPlace, what: string, cap: number): GatewayError {
   let top = place
   while (top.parent?.parent) top = top.parent
   const field = pathTo(top)
   const where = field === '' ? '' : ` The limit was reached in \`${field}\`.`
-  return invalid(`The request body has more than ${cap} ${what} in total.${where} Send fewer.`, field)
+  return invalidBodyError(`The request body has more than ${cap} ${what} in total.${where} Send fewer.`, field)
 }
 
 function visit(value: Json | undefined, key: string | number, at: { readonly place: BodyPlace; readonly walk: Walk }): void {
   const { place, walk } = at
   if (typeof value === 'string') {
     if (value.length > bodyCaps.identifier && identifiers.has(typeof key === 'string' ? key : `${place.key}`))
-      throw tooLong('The text', pathTo(place, key), bodyCaps.identifier)
-    if (walk.texts && !value.isWellFormed()) throw invalid('The string contains a lone surrogate.', pathTo(place, key))
+      throw tooLongError('The text', pathTo(place, key), bodyCaps.identifier)
+    if (walk.texts && !value.isWellFormed()) throw invalidBodyError('The string contains a lone surrogate.', pathTo(place, key))
   } else if (typeof value === 'bigint') {
-    throw invalid('JSON does not support BigInt.', pathTo(place, key))
+    throw invalidBodyError('JSON does not support BigInt.', pathTo(place, key))
   } else if (typeof value === 'object' && value !== null) {
     const room = place.parent === undefined ? (capsByField.get(key) ?? defaultFieldCaps) : place.room
     walk.open.push({ value, key, parent: place, depth: place.depth + 1, room })
@@ -124,8 +125,8 @@ function visit(value: Json | undefined, key: string | number, at: { readonly pla
 }
 
 function checkKey(key: string, place: BodyPlace): void {
-  if (key === '__proto__') throw invalid('The key "__proto__" is not allowed.', pathTo(place, key))
-  if (!key.isWellFormed()) throw invalid('A key contains a lone surrogate.', pathTo(place))
+  if (key === '__proto__') throw invalidBodyError('The key "__proto__" is not allowed.', pathTo(place, key))
+  if (!key.isWellFormed()) throw invalidBodyError('A key contains a lone surrogate.', pathTo(place))
 }
 
 /** The path of a place, as in `input[0].content`. Long paths are shortened in the middle. */

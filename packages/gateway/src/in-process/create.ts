@@ -2,7 +2,7 @@ import type { Caller } from '@signalbox/core/access'
 import { nounOf } from '@signalbox/core/access'
 import { type CallOptions, leavable, type Reply } from '@signalbox/core/request'
 import type { TokenCount } from '@signalbox/core/request/dry-run'
-import { allFailed } from '@signalbox/core/upstream'
+import { allFailedError } from '@signalbox/core/upstream'
 import { GatewayError } from '@signalbox/dialects/errors'
 import type { ClientDialect, EventEncoder, Failure, InferenceEvent, InferenceRequest } from '@signalbox/dialects/protocol'
 import { type Frame, isObject, type Json, type JsonObject } from '@signalbox/dialects/protocol'
@@ -143,11 +143,11 @@ async function* wireEvents(
       const keeping = reply.kept?.()
       if (keeping) await keeping
       for (const frame of frames) if (!isEnd(frame)) yield JSON.parse(frame.data)
-      if (failure) throw allFailed([failure])
+      if (failure) throw allFailedError([failure])
       isOver = last?.type === 'finished'
     }
     // After an abort the loop must not end as if the response were complete.
-    if (!isOver) throw allFailed([{ kind: 'client_left', message: '' }])
+    if (!isOver) throw allFailedError([{ kind: 'client_left', message: '' }])
   } finally {
     await batches.return?.()
   }

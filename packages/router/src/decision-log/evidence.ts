@@ -118,13 +118,13 @@ const decisionEvidence = (record: DecisionRecord, afterMs: number) => ({
   wait_ms: short(record.waitMs),
   timeout_ms: shortOrNull(record.timeoutMs),
   hedge_after_ms: shortOrNull(record.hedgeAfterMs),
-  candidates: record.candidates.map(({ offer, estimate, score, providerFailed }, at) => ({
+  candidates: record.candidates.map(({ offer, estimate, score, providerFailed }, index) => ({
     ...offerNamesOf(offer),
     score: shortOrNull(score),
     ...estimateEvidence(estimate),
     provider_just_failed: providerFailed === true,
     exploration:
-      record.exploration?.at === at
+      record.exploration?.at === index
         ? { score: shortOrNull(record.exploration.score), ...estimateEvidence(record.exploration.estimate) }
         : null,
   })),

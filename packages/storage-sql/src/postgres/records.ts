@@ -74,7 +74,7 @@ function toChangeText({ puts = [], removals = [], credits = [], audit = [] }: Ch
   return jsonParameter({
     records: [...put, ...removed],
     credits: credits.map(({ kind = 'credit', ...entry }) => ({ ...entry, kind })),
-    audit: audit.map(row => Object.fromEntries(auditColumns.valuesOf(row).map((value, at) => [auditColumns.names[at], value]))),
+    audit: audit.map(row => Object.fromEntries(auditColumns.valuesOf(row).map((value, index) => [auditColumns.names[index], value]))),
   })
 }
 

@@ -18,10 +18,10 @@ export const usageParameterTypes: readonly string[] = usageColumns.columns.map((
 /** The parameters of `append_usage` for a batch. A row is not lost for a NUL. `send(usageParameters(rows))` */
 export function usageParameters(rows: readonly UsageRow[]): readonly string[] {
   const values = rows.map(row => usageColumns.valuesOf(keptTags(row)))
-  return usageColumns.columns.map(({ type }, at) =>
+  return usageColumns.columns.map(({ type }, index) =>
     parameterTypes[type] === 'text[]'
-      ? textArray(values.map(row => keptText(row[at] as string | null)))
-      : numberArray(values.map(row => row[at] as number | null)),
+      ? textArray(values.map(row => keptText(row[index] as string | null)))
+      : numberArray(values.map(row => row[index] as number | null)),
   )
 }
 

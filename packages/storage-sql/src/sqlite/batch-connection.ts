@@ -183,4 +183,4 @@ function toStorageError({ name }: BatchDriver, error: unknown): Error {
 
 /** Rows keyed by column name, for drivers that return lists. */
 export const namedRows = (columns: readonly string[], rows: readonly ArrayLike<unknown>[]): readonly Row[] =>
-  rows.map(row => Object.fromEntries(columns.map((column, at) => [column, row[at]])))
+  rows.map(row => Object.fromEntries(columns.map((column, index) => [column, row[index]])))

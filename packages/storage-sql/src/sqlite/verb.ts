@@ -62,7 +62,7 @@ export function overRows(
   const byLength: string[] = []
   const ofValues = (length: number): string => {
     const row = (at: number) => `(${Array.from({ length: columns }, (_, n) => `?${others + at * columns + n + 1}`).join(', ')})`
-    return build(`(VALUES ${Array.from({ length }, (_, at) => row(at)).join(', ')})`)
+    return build(`(VALUES ${Array.from({ length }, (_, index) => row(index)).join(', ')})`)
   }
   return (values, rows) => {
     if (rows.length === 0 || rows.length * columns > MAX_BOUND) return { sql: ofJson, values: [...values, JSON.stringify(rows)] }

@@ -139,7 +139,7 @@ export function describeHttpSemantics(fixture: () => Fixture): void {
     ['a bare line feed', ['x-one: a\nx-two: b']],
     ['bytes beyond ASCII', ['x-request-id: ü\u00ff', 'x-client-request-id: \u00e9']],
     ['100 kB in one header', [`x-huge: ${'h'.repeat(100_000)}`]],
-    ['2,000 headers', Array.from({ length: 2_000 }, (_, at) => `x-${at}: 1`)],
+    ['2,000 headers', Array.from({ length: 2_000 }, (_, index) => `x-${index}: 1`)],
     ['an upgrade', ['connection: upgrade', 'upgrade: websocket']],
     ['two hosts', ['host: one', 'host: two']],
     ['method and path overridden', ['x-http-method-override: DELETE', 'x-original-url: /v1/me', 'x-forwarded-host: evil.example']],

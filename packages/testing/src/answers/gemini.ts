@@ -30,9 +30,9 @@ const signature = 'c2lnbmF0dXJlIG9mIGEgdGhvdWdodA=='
 
 /** Of several calls, the first one is signed. */
 const calls = ({ tools = [] }: AnswerContent): readonly JsonObject[] =>
-  tools.map(({ id, name, arguments: written }, at) => ({
-    functionCall: { ...(id !== '' && { id: id ?? `call_${at + 1}` }), name, args: parsed(written) ?? {} },
-    ...(at === 0 && { thoughtSignature: signature }),
+  tools.map(({ id, name, arguments: written }, index) => ({
+    functionCall: { ...(id !== '' && { id: id ?? `call_${index + 1}` }), name, args: parsed(written) ?? {} },
+    ...(index === 0 && { thoughtSignature: signature }),
   }))
 
 const parts = (script: AnswerContent, cut: (text: string) => readonly string[]): readonly JsonObject[] => [

@@ -136,7 +136,7 @@ function spoken(script: AnswerContent): readonly Spoken[] {
     const { custom, ...call } = tool
     makers.push(at => (custom ? customCallItem : callItem)({ id: `call_${at + 1}`, ...call }, at))
   }
-  return makers.map((make, at) => make(at))
+  return makers.map((make, index) => make(index))
 }
 
 const incompleteReason = { length: 'max_output_tokens', content_filter: 'content_filter', stop: null } as const

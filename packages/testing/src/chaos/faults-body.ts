@@ -120,7 +120,7 @@ const withHeaders =
     await exchange.write(exchange.stream ? Buffer.concat([chunk(rightBytes(exchange)), Buffer.from(lastChunk)]) : wholeText(exchange))
   }
 
-const manyHeaders = Array.from({ length: 1_000 }, (_, at) => `x-header-${at}: ${'v'.repeat(8)}\r\n`).join('')
+const manyHeaders = Array.from({ length: 1_000 }, (_, index) => `x-header-${index}: ${'v'.repeat(8)}\r\n`).join('')
 const hugeHeader = `x-huge: ${'h'.repeat(65_536)}\r\n`
 const invalidHeader = Buffer.from([...Buffer.from('x-invalid: a'), 0x00, 0x01, 0x7f, ...Buffer.from('b\r\n')])
 /** Headers that would be harmful if they were forwarded. */

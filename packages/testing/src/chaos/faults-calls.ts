@@ -94,7 +94,7 @@ function byItem(content: readonly Frame[], dialect: BuiltInDialect): readonly (r
 const interleaved = editedAnswer(twoCalls, (content, { dialect }) => {
   const groups = byItem(content, dialect)
   const longest = Math.max(...groups.map(group => group.length))
-  return Array.from({ length: longest }, (_, at) => groups.flatMap(group => group.slice(at, at + 1))).flat()
+  return Array.from({ length: longest }, (_, index) => groups.flatMap(group => group.slice(index, index + 1))).flat()
 })
 
 const backwards = editedAnswer(twoCalls, (content, { dialect }) => [...byItem(content, dialect)].reverse().flat())

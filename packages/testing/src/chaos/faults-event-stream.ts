@@ -72,7 +72,7 @@ const everyHeader: Readonly<Record<string, HeaderValue>> = {
   long: Uint8Array.of(5, 0, 0, 0, 0, 0, 0, 0, 1),
   bytes: Uint8Array.of(6, 0, 2, 0xff, 0xfe),
   time: Uint8Array.of(8, 0, 0, 0, 0, 0, 0, 0, 1),
-  uuid: Uint8Array.of(9, ...Array.from({ length: 16 }, (_, at) => at)),
+  uuid: Uint8Array.of(9, ...Array.from({ length: 16 }, (_, index) => index)),
   future: 'x',
 }
 

@@ -108,7 +108,7 @@ const usageFrame = (exchange: Exchange, output: number): readonly Frame[] =>
 
 /** Each piece comes with the count so far. */
 const soFar = editedAnswer({ text: defaultText }, (content, exchange) =>
-  content.flatMap((frame, at) => [frame, ...usageFrame(exchange, Math.min(at, used.output))]),
+  content.flatMap((frame, index) => [frame, ...usageFrame(exchange, Math.min(index, used.output))]),
 )
 
 /** The usage is repeated after the end of the response, with more tokens. */

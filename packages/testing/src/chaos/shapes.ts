@@ -51,7 +51,7 @@ export function afterHalf(exchange: Exchange, between: readonly Bytes[]): readon
 export const numbered =
   (number: (at: number) => number | undefined) =>
   (exchange: Exchange): Iterable<string> =>
-    allFrames(exchange).map((frame, at) => {
+    allFrames(exchange).map((frame, index) => {
       const body: unknown = JSON.parse(frame.data)
-      return isObject(body) ? frameText({ ...frame, data: JSON.stringify({ ...body, sequence_number: number(at) }) }) : frameText(frame)
+      return isObject(body) ? frameText({ ...frame, data: JSON.stringify({ ...body, sequence_number: number(index) }) }) : frameText(frame)
     })

@@ -8,13 +8,13 @@ import {
   recordRemoval,
   type TypedRecord,
 } from '@signalbox/core/access'
-import { type ByokKey, type ByokKeyChange, byokKeyFields, invalidValue, type NewByokKey, toWire } from '@signalbox/core/resources'
+import { type ByokKey, type ByokKeyChange, byokKeyFields, invalidValueError, type NewByokKey, toWire } from '@signalbox/core/resources'
 import { sha256 } from '@signalbox/core/runtime'
 import { GatewayError } from '@signalbox/dialects/errors'
 import { type AccountTier, type Credential, isObject, type Provider, takesOwnKeys } from '@signalbox/dialects/protocol'
 import type { RecordPut } from '@signalbox/storage'
 import { similarNames } from '@signalbox/storage/similar-names'
-import { absent, findWorkspace } from '../find-workspace.ts'
+import { findWorkspace, notFoundError } from '../find-workspace.ts'
 import type { ManagedWorkspace } from '../ports.ts'
 import { usualTier } from './tiers.ts'
 
@@ -51,7 +51,7 @@ export const byokKeysOf = (managed: ManagedWorkspace): ByokKeys => {
   const { workspaceId, actor, records, commitWithAudit, byok } = managed
   const find = async (id: string): Promise<TypedRecord<'credential'>> => {
     const key = await records.find('credential', workspaceId, id)
-    if (!key) throw absent('BYOK key', id)
+    if (!key) throw notFoundError('BYOK key', id)
     return key
   }
   return {
@@ -71,7 +71,7 @@ export const byokKeysOf = (managed: ManagedWorkspace): ByokKeys => {
           puts: [...(body.isDefault ? await steppedDown(managed, key) : []), put],
           events: [{ event: 'byok_key.updated', subject: { type: 'byok_key', id }, changes: changesOf(body) }],
           result: { ...key, body: JSON.parse(put.body) as CredentialBody },
-          taken: isThere(key.body.provider),
+          taken: duplicateKeyError(key.body.provider),
         }
       })
       if (input.apiKey !== undefined && updated.body.validationStatus === 'pending') byok.begin(workspaceId, id)
@@ -124,7 +124,7 @@ async function createByokKey(managed: ManagedWorkspace, input: NewByokKey): Prom
       puts: [...(body.isDefault ? await steppedDown(managed, record) : []), newRecord('credential', record)],
       events: [{ event: 'byok_key.created', subject: { type: 'byok_key', id }, changes }],
       result: { ...record, kind: 'credential' as const, version: 1 },
-      taken: isThere(provider),
+      taken: duplicateKeyError(provider),
     }
   })
   if (created.id === id) byok.begin(workspaceId, id)
@@ -151,7 +151,7 @@ async function changedBy(
   // Another key may have been deleted, which made this one the default.
   const isDefault = (isForSetup && body.isDefault) || (input.isDefault ?? body.isDefault)
   const { name = body.name, disabled = body.disabled, accountTier, apiKey } = input
-  if (body.isDefault && !isDefault) throw staysDefault()
+  if (body.isDefault && !isDefault) throw staysDefaultError()
   const tiers = byok.tiersOf(body.provider)
   if (typeof accountTier === 'string') checkTier(accountTier, body.provider, tiers)
   const secret = apiKey === undefined ? undefined : await resecret(managed, key, apiKey)
@@ -196,7 +196,7 @@ async function resecret(managed: ManagedWorkspace, key: TypedRecord<'credential'
   return { name, body }
 }
 
-const staysDefault = (): GatewayError =>
+const staysDefaultError = (): GatewayError =>
   new GatewayError('state_precondition_failed', {
     message: 'This is the default key of its provider. Make another one the default instead, or disable this one.',
     param: 'isDefault',
@@ -237,13 +237,13 @@ function checkLasting({ lasting }: ManagedWorkspace['byok']): void {
   })
 }
 
-const isThere = (provider: string): GatewayError =>
+const duplicateKeyError = (provider: string): GatewayError =>
   new GatewayError('duplicate_resource', {
     message: `This workspace already has this key for "${provider}". Update that key, or add a different one.`,
     param: 'apiKey',
   })
 
-const wrongField = (param: string, message: string, suggestion?: string): GatewayError =>
+const wrongFieldError = (param: string, message: string, suggestion?: string): GatewayError =>
   new GatewayError('invalid_parameter_value', { message, param, ...(suggestion !== undefined && { suggestion }) })
 
 function providerNamed(id: string, providers: ReadonlyMap<string, Provider>): Provider {
@@ -253,26 +253,27 @@ function providerNamed(id: string, providers: ReadonlyMap<string, Provider>): Pr
     const [near] = similarNames(id, takers)
     const hint = near === undefined ? undefined : `Did you mean "${near}"?`
     const way = hint ?? `Providers that accept BYOK keys: ${takers.join(', ') || 'none'}.`
-    throw wrongField('provider', `There is no provider "${id.slice(0, 100)}" here. ${way}`, hint)
+    throw wrongFieldError('provider', `There is no provider "${id.slice(0, 100)}" here. ${way}`, hint)
   }
   if (!takesOwnKeys(found))
-    throw invalidValue('provider', id, `a provider that accepts BYOK keys: ${takers.join(', ') || 'there is none here'}`)
+    throw invalidValueError('provider', id, `a provider that accepts BYOK keys: ${takers.join(', ') || 'there is none here'}`)
   return found
 }
 
 /** Visible ASCII, 8 to 4,096 characters. Accounts in JSON are normalized. The error never contains the key. */
 function secretOf(text: string, { id, account }: Provider): string {
   if (text.trimStart().startsWith('{')) {
-    if (!account?.json) throw wrongField('apiKey', `\`apiKey\` is JSON, but a key for "${id}" is a string without spaces.`)
+    if (!account?.json) throw wrongFieldError('apiKey', `\`apiKey\` is JSON, but a key for "${id}" is a string without spaces.`)
     const secret = text.length > maxJsonLength ? undefined : asOneLine(text)
     if (secret === undefined)
-      throw wrongField(
+      throw wrongFieldError(
         'apiKey',
         `\`apiKey\` starts like a JSON object, but is not a valid object of up to ${maxJsonLength} ASCII characters.`,
       )
     return secret
   }
-  if (!/^[\x21-\x7e]{8,4096}$/.test(text)) throw wrongField('apiKey', '`apiKey` takes 8 to 4096 visible ASCII characters without spaces.')
+  if (!/^[\x21-\x7e]{8,4096}$/.test(text))
+    throw wrongFieldError('apiKey', '`apiKey` takes 8 to 4096 visible ASCII characters without spaces.')
   return text
 }
 
@@ -297,23 +298,24 @@ function checkExtra(extra: Readonly<Record<string, string>>, provider: Provider)
   const names = account?.extra ?? []
   for (const [name, value] of Object.entries(extra)) {
     if (!names.includes(name))
-      throw wrongField(
+      throw wrongFieldError(
         'extra',
         `\`extra\` of a key for "${id}" takes ${names.length === 0 ? 'nothing' : names.join(', ')}; it has no field "${name.slice(0, 60)}".`,
       )
-    if (!/^[A-Za-z0-9][\w.:@-]{0,127}$/.test(value)) throw invalidValue(`extra.${name}`, value, 'letters, digits and - _ . : @, up to 128')
+    if (!/^[A-Za-z0-9][\w.:@-]{0,127}$/.test(value))
+      throw invalidValueError(`extra.${name}`, value, 'letters, digits and - _ . : @, up to 128')
   }
   const [dialect] = dialects
   const credential: Credential = { id: '', owner: 'workspace', secret: '{}', extra }
   try {
     if (dialect) provider.endpoint({ api: dialect.name, model: 'm', stream: false, credential })
   } catch (error) {
-    throw wrongField('extra', error instanceof Error ? error.message : `These fields give no valid address for "${id}".`)
+    throw wrongFieldError('extra', error instanceof Error ? error.message : `These fields give no valid address for "${id}".`)
   }
 }
 
 function checkTier(tier: string, provider: string, tiers: readonly AccountTier[]): void {
   if (tiers.some(each => each.tier === tier)) return
-  if (tiers.length === 0) throw wrongField('accountTier', `"${provider}" has no known account tiers. Remove \`accountTier\`.`)
-  throw invalidValue('accountTier', tier, `a tier of "${provider}": ${tiers.map(each => each.tier).join(', ')}`)
+  if (tiers.length === 0) throw wrongFieldError('accountTier', `"${provider}" has no known account tiers. Remove \`accountTier\`.`)
+  throw invalidValueError('accountTier', tier, `a tier of "${provider}": ${tiers.map(each => each.tier).join(', ')}`)
 }

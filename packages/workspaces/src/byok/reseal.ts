@@ -64,7 +64,7 @@ const resealSome = ({ records, commitWithAudit, vault }: ByokPorts, workspaceId:
     const keys = await Promise.all(ids.map(id => records.find('credential', workspaceId, id)))
     const done = await Promise.all(keys.map(key => (key ? reseal(key, vault) : 'current')))
     const puts = done.filter(each => typeof each === 'object')
-    const result = { resealed: puts.length, failed: ids.filter((_, at) => done[at] === 'closed') }
+    const result = { resealed: puts.length, failed: ids.filter((_, index) => done[index] === 'closed') }
     const changes = { resealed: puts.map(({ id }) => id) }
     return {
       puts,

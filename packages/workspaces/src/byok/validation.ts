@@ -4,7 +4,7 @@ import { maxFailureBytes, readBodyText } from '@signalbox/core/upstream'
 import type { AccountCheck, Credential, Provider, Transport } from '@signalbox/dialects/protocol'
 import pTimeout from 'p-timeout'
 import type { Actor } from '../change.ts'
-import { absent } from '../find-workspace.ts'
+import { notFoundError } from '../find-workspace.ts'
 import type { ByokPorts } from './ports.ts'
 import { tierHeard, withTier } from './tiers.ts'
 
@@ -101,7 +101,7 @@ async function validateKey(ports: ByokPorts, { workspaceId, id, actor }: Validat
 
 async function findKey({ records }: ByokPorts, workspaceId: string, id: string): Promise<TypedRecord<'credential'>> {
   const key = await records.find('credential', workspaceId, id)
-  if (!key) throw absent('BYOK key', id)
+  if (!key) throw notFoundError('BYOK key', id)
   return key
 }
 

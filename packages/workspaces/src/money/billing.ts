@@ -4,7 +4,7 @@ import {
   autoReloadFields,
   type CreditBalance,
   creditFields,
-  invalidValue,
+  invalidValueError,
   type MoneyMove,
   type NewCredit,
   toWire,
@@ -65,13 +65,13 @@ export const billingOf = (managed: ManagedWorkspace): Billing => {
       return balance()
     },
     async adjust(input) {
-      if (input.amount === 0) throw invalidValue('amount', 0, 'what is to be added, or taken away with a minus')
+      if (input.amount === 0) throw invalidValueError('amount', 0, 'what is to be added, or taken away with a minus')
       await enter(managed, 'adjustment', input)
       return balance()
     },
     async ledger({ after, limit = 100, ...span } = {}) {
       if (span.from !== undefined && span.to !== undefined && span.from >= span.to)
-        throw invalidValue('from', new Date(span.from).toISOString(), 'a time before `to`')
+        throw invalidValueError('from', new Date(span.from).toISOString(), 'a time before `to`')
       const before = after === undefined ? {} : { before: after.slice(after.indexOf(':') + 1) }
       const entries = await orStoreDown(() => storage.ledger.entries(account, { ...span, ...before, limit }))
       return entries.map(moveOf)
@@ -162,7 +162,7 @@ export interface AutoReload {
 const autoReloadOf = (managed: ManagedWorkspace, balance: () => Promise<CreditBalance>): AutoReload => ({
   async update(input) {
     const { workspaceId } = managed
-    if (input.enabled && !managed.reloads) throw impossible()
+    if (input.enabled && !managed.reloads) throw impossibleReferenceError()
     await changeWorkspace(managed, { type: 'auto_reload', fields: autoReloadFields, input }, kept => withChange(kept, input, managed))
     // Credit may be low already. Then no request would be admitted that could trigger a reload.
     managed.reloads?.look(workspaceId)
@@ -177,18 +177,18 @@ function withChange(
 ): Pick<WorkspaceBody, 'autoReload'> {
   const { enabled = false, threshold, target } = { ...autoReload, ...input }
   if (!enabled && threshold === undefined && target === undefined) return {}
-  if (threshold === undefined) throw missing('threshold')
-  if (target === undefined) throw missing('target')
+  if (threshold === undefined) throw missingError('threshold')
+  if (target === undefined) throw missingError('target')
   // An amount that `setup` leaves out is the workspace’s, which may have changed it since.
   if (target <= threshold && isForSetup && (input.threshold === undefined || input.target === undefined)) return {}
-  if (target <= threshold) throw invalidValue('target', target, `more than \`threshold\`, ${threshold}`)
+  if (target <= threshold) throw invalidValueError('target', target, `more than \`threshold\`, ${threshold}`)
   return { autoReload: { enabled, threshold, target } }
 }
 
-const missing = (param: string): GatewayError =>
+const missingError = (param: string): GatewayError =>
   new GatewayError('missing_required_parameter', { message: `\`${param}\` is missing, and no earlier value is stored.`, param })
 
-const impossible = (): GatewayError =>
+const impossibleReferenceError = (): GatewayError =>
   new GatewayError('operation_not_allowed', {
     message: 'This gateway cannot reload credit: its operator has not set `billing.onReload`. Add credit manually.',
     param: 'enabled',

@@ -16,7 +16,7 @@ import {
   type BudgetBody,
   type BudgetChange,
   budgetFields,
-  invalidValue,
+  invalidValueError,
   type KeyBudgetChange,
   type NewBudget,
   toWire,
@@ -24,7 +24,7 @@ import {
 import { orStoreDown } from '@signalbox/core/runtime'
 import { GatewayError } from '@signalbox/dialects/errors'
 import type { Draft } from '../change.ts'
-import { absent, findWorkspace } from '../find-workspace.ts'
+import { findWorkspace, notFoundError } from '../find-workspace.ts'
 import type { ManagedWorkspace, ManagementParts } from '../ports.ts'
 import { defined } from '../wire-names.ts'
 
@@ -52,7 +52,7 @@ export const budgetsOf = (managed: ManagedWorkspace): Budgets => {
   const { workspaceId, actor, storage, records, commitWithAudit, clock, ids } = managed
   const findBudget = async (id: string): Promise<TypedRecord<'budget'>> => {
     const budget = await records.find('budget', workspaceId, id)
-    if (!budget) throw absent('budget', id)
+    if (!budget) throw notFoundError('budget', id)
     return budget
   }
   const recordOf = async (budget: TypedRecord<'budget'>): Promise<Budget> => {
@@ -115,7 +115,7 @@ function createBudgetBody({ scope, ...input }: NewBudget): BudgetBody {
   const { apiKeyId } = input
   const counted = scope ?? (apiKeyId === undefined ? 'workspace' : 'api_key')
   if (counted === 'workspace' && apiKeyId !== undefined)
-    throw invalidValue('apiKeyId', apiKeyId, 'nothing where `scope` is "workspace"; of one key, `scope` is "api_key"')
+    throw invalidValueError('apiKeyId', apiKeyId, 'nothing where `scope` is "workspace"; of one key, `scope` is "api_key"')
   if (counted === 'api_key' && apiKeyId === undefined)
     throw new GatewayError('missing_required_parameter', {
       message: '`apiKeyId` is missing. A budget whose `scope` is "api_key" names the key that it counts.',
@@ -145,7 +145,7 @@ function checkRoom({ isForSetup }: Pick<ManagementParts, 'isForSetup'>, there: r
 /** Throws if the workspace has no such key, or if the key is revoked or has expired, which for `setup` is no error. */
 async function checkKey({ records, clock, isForSetup }: ManagementParts, workspaceId: string, id: string): Promise<void> {
   const key = await records.find('key', workspaceId, id)
-  if (!key || key.group === 'system') throw absent('API key', id)
+  if (!key || key.group === 'system') throw notFoundError('API key', id)
   if (!isActive(key.body, clock.now()) && !isForSetup)
     throw new GatewayError('state_precondition_failed', {
       message: `The API key "${id}" is revoked or has expired, so it cannot have a budget. Use an active key.`,

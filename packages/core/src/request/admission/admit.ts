@@ -7,7 +7,7 @@ import { reloadsCredit } from '../../access/workspace-policy.ts'
 import type { Plan } from '../../routing/plan.ts'
 import type { Clock } from '../../runtime/ports.ts'
 import { type Step, wait } from '../../runtime/steps.ts'
-import { orStoreDown, storeDown } from '../../runtime/store-down.ts'
+import { orStoreDown, storeDownError } from '../../runtime/store-down.ts'
 import { withinStorageWait } from '../../runtime/timers.ts'
 import type { Limits } from '../../upstream/limits.ts'
 import { accountsOf, type HeldAccount, type HoldContext, withoutCandidates } from './budget-holds.ts'
@@ -113,7 +113,7 @@ export function* take<Taken extends RequestLimit>(
     () => admitTo(storage, { id, limits, at, journal }),
     error => {
       isPending = false
-      throw storeDown(error)
+      throw storeDownError(error)
     },
   )
   const taken = andThen(taking, refusal => {

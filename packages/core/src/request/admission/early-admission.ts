@@ -4,7 +4,7 @@ import type { Caller } from '../../access/caller.ts'
 import { createCancellation } from '../../runtime/cancellation.ts'
 import type { Clock } from '../../runtime/ports.ts'
 import { type Interruption, runSteps, type Step } from '../../runtime/steps.ts'
-import { storeDown } from '../../runtime/store-down.ts'
+import { storeDownError } from '../../runtime/store-down.ts'
 import { storageSilent, storageWaitMs, withinStorageWait } from '../../runtime/timers.ts'
 import { type PolicyPorts, policyFor } from '../policy/apply-policy.ts'
 import { type RunningRequest, removeRunning } from '../running-requests.ts'
@@ -41,7 +41,7 @@ export const admitEarly = (ports: EarlyAdmissionPorts, caller: Caller, requestId
 const storageWatch = (clock: Clock): Interruption => ({
   isOn: true,
   watch(interrupt) {
-    const timer = clock.setTimeout(() => interrupt(storeDown(storageSilent())), storageWaitMs)
+    const timer = clock.setTimeout(() => interrupt(storeDownError(storageSilent())), storageWaitMs)
     return () => clock.clearTimeout(timer)
   },
 })

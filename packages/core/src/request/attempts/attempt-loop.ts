@@ -5,7 +5,7 @@ import type { Cancellation } from '../../runtime/cancellation.ts'
 import type { Clock } from '../../runtime/ports.ts'
 import { runSteps, type Step, wait } from '../../runtime/steps.ts'
 import { Attempt, type CommittedAttempt, type SelectedOffer } from '../../upstream/attempt.ts'
-import { allFailed } from '../../upstream/error-message.ts'
+import { allFailedError } from '../../upstream/error-message.ts'
 import { failurePolicies, mostInformative } from '../../upstream/failure-policy.ts'
 import { logFailure } from '../../upstream/log-failure.ts'
 import type { RequestRun } from '../run.ts'
@@ -63,10 +63,10 @@ export class AttemptLoop {
       if (added.length > 0) attempt.warnings = [...attempt.warnings, ...added]
       return attempt
     }
-    if (this.#stopped) throw allFailed(this.#failures, { shown: this.#stopped })
-    if (cancellation.reason) throw allFailed([{ kind: cancellation.reason, message: '' }])
+    if (this.#stopped) throw allFailedError(this.#failures, { shown: this.#stopped })
+    if (cancellation.reason) throw allFailedError([{ kind: cancellation.reason, message: '' }])
     const deadlineOver = deadlineAt <= clock.monotonic()
-    throw allFailed(this.#failures.length > 0 ? this.#failures : this.#rateLimited, { deadlineOver, excluded: plan.excluded })
+    throw allFailedError(this.#failures.length > 0 ? this.#failures : this.#rateLimited, { deadlineOver, excluded: plan.excluded })
   }
 
   #isOver(): boolean {

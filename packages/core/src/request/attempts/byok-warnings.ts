@@ -81,7 +81,7 @@ function* unusableIn(used: Candidate, context: ByokWarningContext) {
 function passedOver(used: Candidate, { plan: { candidates, ranks } }: ByokWarningContext): readonly Candidate[] {
   if (!ranks) return []
   const rank = ranks[candidates.indexOf(used)] ?? 0
-  return candidates.filter(({ credential }, at) => credential.owner === 'workspace' && (ranks[at] ?? 0) < rank)
+  return candidates.filter(({ credential }, index) => credential.owner === 'workspace' && (ranks[index] ?? 0) < rank)
 }
 
 /** Offers that another BYOK key could serve, and that would then rank before the candidate that was used. */

@@ -147,6 +147,6 @@ function rankBy(
   offers: readonly TrackedOffer[],
 ): ((offer: RouterOffer) => number) | undefined {
   if (!ranks) return request.routing.allow_fallbacks ? undefined : () => 0
-  const places = new Map(offers.map(({ offer }, at) => [offer, ranks[at] ?? 0]))
+  const places = new Map(offers.map(({ offer }, index) => [offer, ranks[index] ?? 0]))
   return offer => places.get(offer) ?? 0
 }

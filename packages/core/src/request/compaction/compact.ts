@@ -37,7 +37,7 @@ export async function compact({ infer, ring }: CompactionPorts, request: Inferen
   const response = await reply.whole()
   const metadata = reply.metadata()
   const summary = summaryOf(response)
-  if (summary === '') throw noSummary(response)
+  if (summary === '') throw noSummaryError(response)
   const sealed = await sealSummary(ring, options.caller, summary)
   return { item: { type: 'compaction', id: metadata.itemId('cmp'), encrypted_content: sealed }, response, metadata }
 }
@@ -56,7 +56,7 @@ const summaryOf = ({ output }: InferenceResponse): string =>
     .map(part => (part.type === 'text' ? part.text : ''))
     .join('')
 
-const noSummary = ({ outcome }: InferenceResponse): GatewayError =>
+const noSummaryError = ({ outcome }: InferenceResponse): GatewayError =>
   new GatewayError('provider_error', {
     message: `The model wrote no summary${outcome.status === 'failed' ? `: ${outcome.error.message}` : ''}. Try again, or use another model.`,
   })

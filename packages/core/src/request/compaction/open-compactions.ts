@@ -18,7 +18,9 @@ export function openCompactions(request: InferenceRequest, owner: ItemOwner, rin
 }
 
 async function openAll(request: InferenceRequest, owner: ItemOwner, ring: KeyRing): Promise<InferenceRequest> {
-  const input = await Promise.all(request.prompt.input.map((item, at) => (isCompaction(item) ? openItem(item, { at, owner, ring }) : item)))
+  const input = await Promise.all(
+    request.prompt.input.map((item, index) => (isCompaction(item) ? openItem(item, { at: index, owner, ring }) : item)),
+  )
   return { ...request, prompt: { ...request.prompt, input } }
 }
 
@@ -32,11 +34,11 @@ async function openItem(item: Native, { at, owner, ring }: OpenContext): Promise
   const { encrypted_content: sealed } = item.body
   if (typeof sealed !== 'string' || !isSummaryEnvelope(sealed)) return item
   const summary = await openSummary(ring, owner, sealed)
-  if (summary === undefined) throw sealedElsewhere(pathOf(item, `input[${at}]`))
+  if (summary === undefined) throw sealedElsewhereError(pathOf(item, `input[${at}]`))
   return { type: 'message', role: 'user', content: [{ type: 'text', text: `${introduction}\n\n${summary}` }] }
 }
 
-const sealedElsewhere = (path: string): GatewayError =>
+const sealedElsewhereError = (path: string): GatewayError =>
   new GatewayError('invalid_parameter_value', {
     message: `The compaction item \`${path}\` cannot be opened: it belongs to another workspace or user, was sealed with a key that was removed, or was modified. Send the full conversation instead.`,
     param: `${path}.encrypted_content`,

@@ -67,7 +67,7 @@ export async function planRequest(
     ...(plan.ranks && { ranks: turns.map(({ candidate }) => plan.ranks?.[plan.candidates.indexOf(candidate)] ?? 0) }),
     candidates: [plannedCandidate(first.candidate), ...fallbacks.map(({ candidate }) => plannedCandidate(candidate))],
     pinned: plan.pinned?.map(plannedCandidate),
-    choices: [choice(first, 0), ...fallbacks.map((turn, at) => choice(turn, at + 1))],
+    choices: [choice(first, 0), ...fallbacks.map((turn, index) => choice(turn, index + 1))],
     fidelity: turns.map(({ candidate }) => {
       const fitted = carried?.fit(candidate, false)
       return fidelityOf(bounds.capped(fitted?.request ?? request, candidate), candidate, fitted?.warnings)

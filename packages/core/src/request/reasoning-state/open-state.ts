@@ -52,10 +52,10 @@ const isStateful = (item: Item): item is Stateful => item.type === 'reasoning' &
 async function openAll(request: InferenceRequest, owner: ItemOwner, ring: KeyRing): Promise<Carried> {
   const found = new Map<number, FoundState>()
   await Promise.all(
-    request.prompt.input.map(async (item, at) => {
+    request.prompt.input.map(async (item, index) => {
       if (!isStateful(item)) return
       const isSealed = isEnvelope(item.encrypted_content)
-      found.set(at, { item, isSealed, state: isSealed ? await openState(ring, owner, item.encrypted_content) : undefined })
+      found.set(index, { item, isSealed, state: isSealed ? await openState(ring, owner, item.encrypted_content) : undefined })
     }),
   )
   return {
@@ -101,15 +101,15 @@ function fit(request: InferenceRequest, found: ReadonlyMap<number, FoundState>, 
   const dropped = new Map<Reason, number>()
   let firstDropped: string | undefined
   let changed = false
-  const input = request.prompt.input.flatMap((item, at): readonly Item[] => {
-    const stateful = found.get(at)
+  const input = request.prompt.input.flatMap((item, index): readonly Item[] => {
+    const stateful = found.get(index)
     if (!stateful) return [item]
     const verdict = judged(stateful)
     if (verdict === item) return [item]
     changed = true
     if (typeof verdict !== 'string') return [verdict]
     dropped.set(verdict, (dropped.get(verdict) ?? 0) + 1)
-    firstDropped ??= pathOf(item, `input[${at}]`)
+    firstDropped ??= pathOf(item, `input[${index}]`)
     const rest = withoutState(stateful.item)
     return isSilent(rest) ? [] : [rest]
   })

@@ -141,7 +141,7 @@ function soFar(item: Item, sent: ReadonlyMap<string, SentPart>): Item {
       return characters === undefined ? [] : [copySlice(text, characters)]
     })
   if (item.type === 'message')
-    return { ...item, content: item.content.flatMap((part, at) => partSoFar(part, at, sent)), status: 'incomplete' }
+    return { ...item, content: item.content.flatMap((part, index) => partSoFar(part, index, sent)), status: 'incomplete' }
   if (item.type === 'function_call') return { ...item, arguments: sentOf('arguments', [item.arguments]).join(''), status: 'incomplete' }
   if (item.type !== 'reasoning') return item
   const content = sentOf('reasoning', item.content)

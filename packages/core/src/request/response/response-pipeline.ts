@@ -171,7 +171,7 @@ class SentContent {
 }
 
 const withOutput = (response: InferenceResponse, output: readonly Item[]): InferenceResponse =>
-  output.every((item, at) => item === response.output[at]) ? response : remember({ ...response, output }, originalOf(response))
+  output.every((item, index) => item === response.output[index]) ? response : remember({ ...response, output }, originalOf(response))
 
 function sealWhole(seal: (item: Item) => Awaitable<Item>, response: InferenceResponse): Awaitable<InferenceResponse> {
   if (response.output.length > itemsAtOnce) return sealInParts(seal, response)

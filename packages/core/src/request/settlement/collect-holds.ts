@@ -6,7 +6,7 @@ import type { SettlementQueue } from '../../metering/settlement-queue.ts'
 import type { Clock, Logger } from '../../runtime/ports.ts'
 import { createSingleRun } from '../../runtime/single-run.ts'
 import { sleep, unrefTimer, withinStorageWait } from '../../runtime/timers.ts'
-import { handOver, type WaitUntil } from '../../runtime/wait-until.ts'
+import { passToWaitUntil, type WaitUntil } from '../../runtime/wait-until.ts'
 import { interruptedRow, type Journal, parseJournal } from '../admission/journal.ts'
 import { dropOverdue, type RunningRequest } from '../running-requests.ts'
 import { amountsOf, type Bill } from './bill.ts'
@@ -94,7 +94,7 @@ export function createHoldCollector(ports: CollectorPorts): HoldCollector {
   return {
     wake(waitUntil) {
       const look = clock.monotonic() < dueAt ? undefined : begin()
-      if (look) handOver(waitUntil, look, { requestId: '', logger })
+      if (look) passToWaitUntil(waitUntil, look, { requestId: '', logger })
     },
     async close() {
       isClosed = true

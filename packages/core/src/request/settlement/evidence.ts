@@ -65,9 +65,9 @@ function withinRowLimits(evidence: Evidence): Evidence {
   return {
     ...evidence,
     excluded: evidence.excluded.slice(0, rowExclusions).map(each => ({ ...each, reason: each.reason.slice(0, rowReason) })),
-    decisions: evidence.decisions.filter((decision, at) => {
+    decisions: evidence.decisions.filter((decision, index) => {
       candidates += decision.candidates.length
-      return at === 0 || candidates <= rowCandidates
+      return index === 0 || candidates <= rowCandidates
     }),
     attempts: evidence.attempts.slice(0, rowAttempts),
   }
