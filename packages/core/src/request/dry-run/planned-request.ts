@@ -23,7 +23,7 @@ export interface PlannedRequest extends Omit<Plan, 'candidates' | 'pinned'> {
 }
 
 /** A candidate without what only calls need: a plan may be logged, or sent to a client. */
-export interface PlannedCandidate {
+interface PlannedCandidate {
   readonly model: Model
   readonly offer: Offer
   readonly provider: { readonly id: string }
